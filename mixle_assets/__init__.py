@@ -1,0 +1,1 @@
+"""One graph of Dagster assets from documents to language-model training batches."""
