@@ -56,7 +56,11 @@ class MixleError(Exception):
         return ": ".join([*facts, self.message])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.message, {k: v for k, v in self.__dict__.items() if k != "message"})
+        return _rebuild, (
+            type(self),
+            self.message,
+            {k: v for k, v in self.__dict__.items() if k != "message"},
+        )
 
     def at(self, **facts: Any) -> MixleError:
         """Return the same error with the facts it did not have yet; known facts are kept."""

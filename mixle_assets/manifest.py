@@ -76,7 +76,8 @@ def content_digest(key: str, rows_digest: str, counts: Counts) -> str:
 def encode_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as indented JSON with sorted keys and a last newline."""
     return orjson.dumps(
-        msgspec.to_builtins(manifest), option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        msgspec.to_builtins(manifest),
+        option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
     )
 
 
