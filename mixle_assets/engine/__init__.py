@@ -1,0 +1,29 @@
+"""Run one function over many items: in this process, or on a pool of worker processes.
+
+An engine never looks at what it runs, and never changes what comes out: only paths cross a process border.
+"""
+
+from mixle_assets.engine.processes import ProcessEngine
+from mixle_assets.engine.protocol import Engine, Outcome
+from mixle_assets.engine.serial import SerialEngine
+
+__all__ = ["Engine", "Outcome", "ProcessEngine", "SerialEngine", "open_engine"]
+
+
+def open_engine(kind: str, workers: int | None = None) -> Engine:
+    """Return the engine of that name.
+
+    Args:
+        kind: ``serial`` or ``processes``.
+        workers: Number of worker processes; None means one per usable core.
+
+    Raises:
+        ValueError: There is no such engine, or ``workers`` is not positive.
+    """
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers must be positive, got {workers}")
+    if kind == "serial":
+        return SerialEngine()
+    if kind == "processes":
+        return ProcessEngine(workers)
+    raise ValueError(f"engine must be serial or processes, got {kind!r}")

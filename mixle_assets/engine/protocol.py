@@ -1,0 +1,45 @@
+"""What every engine promises, and how one item ended."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from mixle_assets.errors import MixleError, ShardError
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Result]):
+    """How the item at ``index`` ended: with a ``result``, or with an ``error``."""
+
+    index: int
+    result: Result | None = None
+    error: MixleError | None = None
+
+
+class Engine(Protocol):
+    """Something that runs a function over items."""
+
+    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+        """Run ``function`` on every item and yield the outcomes as they come, in any order.
+
+        An item that fails ends as an outcome with its error; the others go on. Closing the iterator, or an
+        exception in the consumer, stops what runs and starts nothing more.
+        """
+        ...  # pragma: no cover
+
+
+def run_one(function: Callable[[Item], Result], index: int, item: Item) -> Outcome[Result]:
+    """Run one item and return how it ended; faults of ours become errors with their traceback."""
+    try:
+        return Outcome(index, result=function(item))
+    except MixleError as error:
+        return Outcome(index, error=error)
+    except Exception as error:
+        trace = "".join(traceback.format_exception(error))
+        return Outcome(index, error=ShardError(f"unexpected {type(error).__name__}: {error}\n{trace}"))

@@ -1,0 +1,20 @@
+"""One item after the other, in this process: for small work, and for looking inside with a debugger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from mixle_assets.engine.protocol import Outcome, run_one
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class SerialEngine:
+    """Runs the items in their order."""
+
+    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+        """See ``Engine.run``; outcomes come in the order of the items."""
+        for index, item in enumerate(items):
+            yield run_one(function, index, item)
