@@ -6,23 +6,25 @@ Only the names that other packages use are handed out here; what they do stands 
 from __future__ import annotations
 
 from mixle_assets.recipe.models import (
-    Compression,
-    Dedupe,
-    DedupeDocuments,
-    DedupeParagraphs,
     Execution,
-    Filter,
-    Output,
     Packing,
     Recipe,
-    Source,
-    SpanReplacement,
-    Stream,
-    TaggerUse,
     Tokenizer,
     Tolerate,
     TrainTokenizer,
     WorkDir,
+)
+from mixle_assets.recipe.streams import (
+    Compression,
+    Dedupe,
+    DedupeDocuments,
+    DedupeParagraphs,
+    Filter,
+    Output,
+    Source,
+    SpanReplacement,
+    Stream,
+    TaggerUse,
 )
 
 __all__ = [

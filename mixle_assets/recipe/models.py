@@ -1,310 +1,20 @@
 """The recipe as frozen models: every key that exists, its default, and what it must not be.
 
-The keys of the YAML file are the field names here. What is checked is what one value, or two beside each
-other, can show; expressions, taggers and tokenizers are resolved later, by the pipeline. Reading YAML,
-positions and interpolation live in the modules beside this one.
+The keys of the YAML file are the field names here and in ``streams``. What is checked is what one value, or
+two beside each other, can show; expressions, taggers and tokenizers are resolved later, by the pipeline.
+Reading YAML, positions and interpolation live in the modules beside this one.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from mixle_assets.recipe.scalars import (
-    FrozenDict,
-    Real,
-    Spelled,
-    Switch,
-    Text,
-    Texts,
-    Whole,
-    first_repeated,
-    frozen,
-    refuse,
-    shown,
-)
-
-DEFAULT_SET = "tags"
-_SET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
-
-
-def _choice(value: Any) -> Any:
-    return value.text if isinstance(value, Spelled) else value
-
-
-class Section(BaseModel):
-    """Base of every part of a recipe: frozen, hashable, picklable, without unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class TaggerUse(Section):
-    """One tagger with its parameters; in YAML its name alone, or ``{tagger: name, parameter: value}``."""
-
-    tagger: Text = Field(description="A registered name, or the dotted path of a function or class of yours.")
-    parameters: FrozenDict[Any] = Field(
-        default_factory=FrozenDict,
-        description="Every other key beside `tagger`, handed to the tagger as it is.",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather_parameters(cls, value: Any) -> Any:
-        if isinstance(value, str | Spelled):
-            return {"tagger": value}
-        if not isinstance(value, Mapping):
-            raise refuse(f"must be a tagger's name or {{tagger: name, ...}}, got {shown(value)}")
-        if "tagger" not in value:
-            raise refuse(f"has no `tagger`: {shown(dict(value))}")
-        others = {key: item for key, item in value.items() if key not in ("tagger", "parameters")}
-        given = value.get("parameters", {})
-        if not isinstance(given, Mapping):
-            raise refuse(f"must be a mapping, got {shown(given)}", key="parameters")
-        return {"tagger": value["tagger"], "parameters": frozen({**given, **others})}
-
-    @model_serializer
-    def _as_written(self) -> Any:
-        return {"tagger": self.tagger, **self.parameters} if self.parameters else self.tagger
-
-
-class Source(Section):
-    """Where the documents of a stream are made from."""
-
-    python_stdlib: Annotated[Literal["prose", "code"] | None, BeforeValidator(_choice)] = Field(
-        default=None,
-        description="The running interpreter's own standard library: its docstrings and help topics "
-        "(`prose`) or its modules (`code`).",
-    )
-    only: Texts = Field(
-        default=(), description="Modules to take, each with all below it; empty takes all. For small runs."
-    )
-
-    @model_validator(mode="after")
-    def _name_one(self) -> Source:
-        if self.python_stdlib is None:
-            raise refuse("names no source: write python_stdlib: prose, or python_stdlib: code")
-        return self
-
-
-class DedupeDocuments(Section):
-    """Whole documents that are equal in one field."""
-
-    key: Text = Field(
-        default="$.text", description="JSONPath of the field that makes two documents the same."
-    )
-
-
-class DedupeParagraphs(Section):
-    """Lines that stood in an earlier document or earlier in the same one."""
-
-
-class Dedupe(Section):
-    """What is marked as a repetition; a rule or a span must name the mark to drop anything."""
-
-    documents: DedupeDocuments | None = Field(
-        default=None, description="Mark repeated documents as `bff_duplicate_docs`; `{}` compares texts."
-    )
-    paragraphs: DedupeParagraphs | None = Field(
-        default=None,
-        description="Mark repeated lines as `bff_duplicate_paragraph_spans`; `{}` = with defaults.",
-    )
-    skip_empty: Switch = Field(default=False, description="Leave out empty texts and lines of white space.")
-    min_length: Whole = Field(
-        default=0, ge=0, description="Shorter texts and lines, in characters, are left out."
-    )
-    min_words: Whole = Field(default=0, ge=0, description="Texts and lines of fewer words are left out.")
-
-    @model_validator(mode="after")
-    def _mark_something(self) -> Dedupe:
-        if self.documents is None and self.paragraphs is None:
-            raise refuse("marks nothing: write documents: {} or paragraphs: {}")
-        return self
-
-
-Syntax: TypeAlias = Annotated[Literal["jsonpath", "jq"], BeforeValidator(_choice)]
-
-
-class Filter(Section):
-    """Which documents stay: those that match an include, if there is any, and no exclude."""
-
-    syntax: Syntax = Field(
-        default="jsonpath", description="Language of both lists: `jsonpath` (Dolma's) or `jq`."
-    )
-    include: Texts = Field(default=(), description="A document stays only if one of these matches.")
-    exclude: Texts = Field(default=(), description="A document goes if any of these matches.")
-    missing_value: Annotated[Literal["natural", "keep", "drop", "error"], BeforeValidator(_choice)] = Field(
-        default="natural",
-        description="Where a rule reads a value that is not there: the dialect's own meaning (`natural`), "
-        "`keep` or `drop` the document, or `error`.",
-    )
-
-    @model_validator(mode="after")
-    def _contradict_nothing(self) -> Filter:
-        for name in ("include", "exclude"):
-            rules = getattr(self, name)
-            if (twice := first_repeated(rules)) is not None:
-                second = [i for i, rule in enumerate(rules) if rule == twice][1]
-                raise refuse(f"the same expression stands twice: {twice}", key=f"{name}.{second}")
-        for index, rule in enumerate(self.exclude):
-            if rule in self.include:
-                raise refuse(
-                    f"stands in include as well, so nothing is kept by it: {rule}", key=f"exclude.{index}"
-                )
-        return self
-
-
-class SpanReplacement(Section):
-    """Characters that an attribute marks, and what stands in their place."""
-
-    span: Text = Field(description="Selector of the spans, such as `$.attributes.pii__pii_v1__email`.")
-    syntax: Syntax = Field(default="jsonpath", description="Language of `span`: `jsonpath` or `jq`.")
-    min_score: Real | None = Field(
-        default=None, description="Spans with `min_score <= score`; null = no bound."
-    )
-    max_score: Real | None = Field(
-        default=None, description="Spans with `score < max_score`; null = no bound."
-    )
-    replacement: Text = Field(
-        default="",
-        description="Written instead; `{}` is the removed text; a leading `$` makes the rest a jq expression "
-        "over the document, `\\$` is a literal dollar.",
-    )
-
-    @model_validator(mode="after")
-    def _hold_some_score(self) -> SpanReplacement:
-        if self.min_score is not None and self.max_score is not None and self.min_score >= self.max_score:
-            raise refuse(
-                f"no score is at least {self.min_score:g} (min_score) and below {self.max_score:g}",
-                key="max_score",
-            )
-        return self
-
-
-class Output(Section):
-    """Size and fields of the mixed shards."""
-
-    path: Text | None = Field(
-        default=None, description="Dolma mode only: the folder the shards are written to."
-    )
-    max_size_in_bytes: Whole = Field(
-        default=2**31,
-        ge=0,
-        description="Stored size of the document files that make one shard; 0 = one file each.",
-    )
-    min_text_length: Whole = Field(
-        default=0, ge=0, description="Shorter texts are dropped: UTF-8 bytes after trimming white space."
-    )
-    discard_fields: Texts = Field(default=(), description="Top-level fields that are not written.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_limit(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and value.get("min_text_length", 0) is None:
-            return {**value, "min_text_length": 0}  # null and 0 are both "no limit", as in Dolma
-        return value
-
-
-Codec: TypeAlias = Annotated[Literal["gz", "zst", ""], BeforeValidator(_choice)]
-
-
-class Compression(Section):
-    """Codecs of the stream's files: `gz`, `zst`, or `""` for none."""
-
-    input: Codec | None = Field(default=None, description="Of documents and attributes; null = by extension.")
-    output: Codec = Field(default="gz", description="Of the mixed shards.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_output(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and value.get("output", "") is None:
-            return {**value, "output": "gz"}  # as in Dolma
-        return value
-
-
-class Stream(Section):
-    """A named set of document files under one set of rules."""
-
-    name: Text = Field(description="Letters, digits, `_ . -`; names files and partitions.")
-    source: Source | None = Field(default=None, description="Makes the documents, below the root.")
-    documents: Texts = Field(
-        default=(), description="Globs of existing document files, from the recipe's folder, or URLs."
-    )
-    taggers: FrozenDict[Annotated[tuple[TaggerUse, ...], Field(min_length=1)]] = Field(
-        default_factory=FrozenDict,
-        description="Attribute set to the taggers that run for it; a bare list is the set `tags`.",
-    )
-    dedupe: Dedupe | None = Field(default=None, description="What is marked as repetition.")
-    attributes: Texts = Field(default=(), description="Sets written by another tool, beside the documents.")
-    filter: Filter | None = Field(default=None, description="Which documents stay; null = all.")
-    span_replacement: tuple[SpanReplacement, ...] = Field(
-        default=(), description="What is cut out of texts or replaced, by span."
-    )
-    output: Output = Field(default=Output(), description="Size and fields of the mixed shards.")
-    compression: Compression = Field(default=Compression(), description="Codecs.")
-    weight: Real = Field(
-        default=1.0,
-        ge=0,
-        description="Copies an epoch: 2 = twice, 0.5 = a seeded half, 1.3 = once and 3/10 more.",
-    )
-    resample: Switch = Field(default=False, description="True: the fraction is another one in each epoch.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_tagger_sets(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping) or "taggers" not in value:
-            return value
-        given = value["taggers"]
-        if isinstance(given, list | tuple):
-            return {**value, "taggers": {DEFAULT_SET: given}}
-        if not isinstance(given, Mapping):
-            raise refuse(f"must be a list of taggers or a mapping of sets, got {shown(given)}", key="taggers")
-        return value
-
-    @model_validator(mode="after")
-    def _name_sets(self) -> Stream:
-        for name, uses in self.taggers.items():
-            if not _SET_NAME.fullmatch(name):
-                raise refuse(
-                    f"{name!r} cannot name an attribute set: letters, digits, _ and -, not a digit first",
-                    key=f"taggers.{name}",
-                )
-            if (twice := first_repeated(use.tagger for use in uses)) is not None:
-                raise refuse(
-                    f"{twice} stands twice in the set {name!r}: both would write the same keys",
-                    key=f"taggers.{name}",
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _contradict_nothing(self) -> Stream:
-        if self.source is not None and self.documents:
-            raise refuse("a stream has `source` or `documents`, not both", key="documents")
-        if (twice := first_repeated(self.documents)) is not None:
-            raise refuse(f"the same pattern stands twice: {twice}", key="documents")
-        if (twice := first_repeated(self.attributes)) is not None:
-            raise refuse(f"the same set stands twice: {twice}", key="attributes")
-        for name in self.attributes:
-            if name in self.taggers:
-                raise refuse(
-                    f"the set {name!r} is both made here (taggers) and foreign (attributes)", key="attributes"
-                )
-        if self.resample and float(self.weight).is_integer():
-            raise refuse(
-                f"resample draws a fraction anew, but weight {self.weight:g} has none", key="resample"
-            )
-        return self
+from mixle_assets.recipe.scalars import Section, Switch, Text, Whole, choice, first_repeated, refuse
+from mixle_assets.recipe.streams import Stream
 
 
 class TrainTokenizer(Section):
@@ -328,7 +38,7 @@ class Tokenizer(Section):
         description="The token that packing writes after every document; null = none.",
     )
     bos: Text | None = Field(default=None, description="A token before every document; null = none.")
-    special_strings: Annotated[Literal["as_text"], BeforeValidator(_choice)] = Field(
+    special_strings: Annotated[Literal["as_text"], BeforeValidator(choice)] = Field(
         default="as_text", description="The spelling of a special token inside a text is text."
     )
     engine: Text = Field(
@@ -362,22 +72,22 @@ class Packing(Section):
     pad_id: Whole = Field(
         default=0, ge=0, description="Fills the tail of a last row; its targets are masked."
     )
-    order: Annotated[Literal["mixle"], BeforeValidator(_choice)] = Field(
+    order: Annotated[Literal["mixle"], BeforeValidator(choice)] = Field(
         default="mixle", description="The permutation of documents for a seed and an epoch."
     )
-    residency: Annotated[Literal["documents", "rows"], BeforeValidator(_choice)] = Field(
+    residency: Annotated[Literal["documents", "rows"], BeforeValidator(choice)] = Field(
         default="documents",
         description="Ranks share documents (each packs its own) or the rows of one global packing.",
     )
-    equalize: Annotated[Literal["none", "drop", "pad"], BeforeValidator(_choice)] = Field(
+    equalize: Annotated[Literal["none", "drop", "pad"], BeforeValidator(choice)] = Field(
         default="none",
         description="How ranks get equally many batches: not at all, by dropping or by padding.",
     )
-    strategy: Annotated[Literal["concatenate", "best_fit"], BeforeValidator(_choice)] = Field(
+    strategy: Annotated[Literal["concatenate", "best_fit"], BeforeValidator(choice)] = Field(
         default="concatenate",
         description="One stream of tokens cut into rows, or whole documents fitted into rows.",
     )
-    materialize: Annotated[Literal["rows", "plan"], BeforeValidator(_choice)] = Field(
+    materialize: Annotated[Literal["rows", "plan"], BeforeValidator(choice)] = Field(
         default="rows", description="Write the rows, or only the plan that gives them."
     )
     selector: Text | None = Field(
@@ -388,16 +98,16 @@ class Packing(Section):
 class Tolerate(Section):
     """Which faults are counted instead of stopping the work."""
 
-    missing_attributes: Annotated[Literal["error", "skip"], BeforeValidator(_choice)] = Field(
+    missing_attributes: Annotated[Literal["error", "skip"], BeforeValidator(choice)] = Field(
         default="error", description="A foreign attribute file that is missing or short."
     )
-    malformed_row: Annotated[Literal["error", "skip"], BeforeValidator(_choice)] = Field(
+    malformed_row: Annotated[Literal["error", "skip"], BeforeValidator(choice)] = Field(
         default="error", description="A line that is not a document."
     )
-    key_collision: Annotated[Literal["error", "last"], BeforeValidator(_choice)] = Field(
+    key_collision: Annotated[Literal["error", "last"], BeforeValidator(choice)] = Field(
         default="error", description="Two sets that write one attribute key; `last` = the later listed wins."
     )
-    dead_rule: Annotated[Literal["error", "warn"], BeforeValidator(_choice)] = Field(
+    dead_rule: Annotated[Literal["error", "warn"], BeforeValidator(choice)] = Field(
         default="error", description="A rule over attributes that nothing writes."
     )
 
@@ -405,14 +115,14 @@ class Tolerate(Section):
 class Execution(Section):
     """How the work is run; never changes content."""
 
-    engine: Annotated[Literal["serial", "processes", "ray"], BeforeValidator(_choice)] = Field(
+    engine: Annotated[Literal["serial", "processes", "ray"], BeforeValidator(choice)] = Field(
         default="processes", description="`serial`, `processes` on this machine, or a `ray` cluster."
     )
     workers: Whole | None = Field(default=None, gt=0, description="Processes; null = one per core.")
-    attributes_format: Annotated[Literal["jsonl"], BeforeValidator(_choice)] = Field(
+    attributes_format: Annotated[Literal["jsonl"], BeforeValidator(choice)] = Field(
         default="jsonl", description="Format of the attribute files."
     )
-    attributes_place: Annotated[Literal["root", "beside"], BeforeValidator(_choice)] = Field(
+    attributes_place: Annotated[Literal["root", "beside"], BeforeValidator(choice)] = Field(
         default="root", description="Below the root, or `beside` the documents in Dolma's layout."
     )
 

@@ -11,8 +11,14 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, Generic, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
+
+
+class Section(BaseModel):
+    """Base of every part of a recipe: frozen, hashable, picklable, without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Spelled(NamedTuple):
@@ -135,6 +141,11 @@ def _switch(value: Any) -> bool:
     if isinstance(plain, int | str) and str(plain).lower() in _SWITCHES:
         return _SWITCHES[str(plain).lower()]
     raise refuse(f"must be true or false, got {shown(value)}")
+
+
+def choice(value: Any) -> Any:
+    """Return what a field of fixed words compares: ``on`` and ``1`` are looked up as they are spelled."""
+    return value.text if isinstance(value, Spelled) else value
 
 
 def _texts(value: Any) -> Any:
