@@ -5,6 +5,19 @@ Only the names that other packages use are handed out here; what they do stands 
 
 from __future__ import annotations
 
+from mixle_assets.recipe.dedupe import (
+    ByNgram,
+    Decontamination,
+    Dedupe,
+    DedupeDocuments,
+    DedupeParagraphs,
+    NearDocuments,
+    Prefer,
+)
+from mixle_assets.recipe.load import (
+    load_recipe,
+    parse_recipe,
+)
 from mixle_assets.recipe.models import (
     Execution,
     Packing,
@@ -16,9 +29,6 @@ from mixle_assets.recipe.models import (
 )
 from mixle_assets.recipe.streams import (
     Compression,
-    Dedupe,
-    DedupeDocuments,
-    DedupeParagraphs,
     Filter,
     Output,
     Source,
@@ -28,14 +38,18 @@ from mixle_assets.recipe.streams import (
 )
 
 __all__ = [
+    "ByNgram",
     "Compression",
+    "Decontamination",
     "Dedupe",
     "DedupeDocuments",
     "DedupeParagraphs",
     "Execution",
     "Filter",
+    "NearDocuments",
     "Output",
     "Packing",
+    "Prefer",
     "Recipe",
     "Source",
     "SpanReplacement",
@@ -45,4 +59,6 @@ __all__ = [
     "Tolerate",
     "TrainTokenizer",
     "WorkDir",
+    "load_recipe",
+    "parse_recipe",
 ]

@@ -13,6 +13,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
+from mixle_assets.recipe.dedupe import Prefer
+from mixle_assets.recipe.dolma import find_fault_in_dolma_stream
+from mixle_assets.recipe.interpolation import Origin
 from mixle_assets.recipe.scalars import Section, Switch, Text, Whole, choice, first_repeated, refuse
 from mixle_assets.recipe.streams import Stream
 
@@ -38,8 +41,13 @@ class Tokenizer(Section):
         description="The token that packing writes after every document; null = none.",
     )
     bos: Text | None = Field(default=None, description="A token before every document; null = none.")
-    special_strings: Annotated[Literal["as_text"], BeforeValidator(choice)] = Field(
-        default="as_text", description="The spelling of a special token inside a text is text."
+    special_strings: Annotated[Literal["as_text", "as_ids"], BeforeValidator(choice)] = Field(
+        default="as_text",
+        description="The spelling of a special token inside a text stays text, or becomes that token's id.",
+    )
+    pattern: Text | None = Field(
+        default=None,
+        description="With `tiktoken` only: how text is split, for ranks whose pattern is not a known one.",
     )
     engine: Text = Field(
         default="auto", description="Which implementation encodes; `auto` = the verified fastest."
@@ -56,6 +64,8 @@ class Tokenizer(Section):
             raise refuse("names no tokenizer: give one of file, tiktoken, sentencepiece, train, bytes")
         if len(given) > 1:
             raise refuse(f"names {len(given)} tokenizers ({', '.join(given)}): give one", key=given[1])
+        if self.pattern is not None and self.tiktoken is None:
+            raise refuse(f"only tiktoken ranks are split by a pattern; this is {given[0]}", key="pattern")
         return self
 
 
@@ -134,6 +144,17 @@ class WorkDir(Section):
     output: Text | None = Field(default=None, description="Accepted.")
 
 
+def _find_fault_in_stream(stream: Stream) -> tuple[str, str] | None:
+    """Return key and message of what is wrong with a stream of our own recipes, or None."""
+    if "/" in stream.name:
+        return "name", f"{stream.name!r} cannot name a stream: letters, digits, `_`, `.` and `-`"
+    if stream.output.path is not None:
+        return "output.path", "a key of Dolma configs; here everything made lies under the root"
+    if stream.source is None and not stream.documents:
+        return "", f"the stream {stream.name!r} has no documents: give `documents` or `source`"
+    return None
+
+
 class Recipe(Section):
     """One corpus: everything that decides what its files hold.
 
@@ -144,7 +165,7 @@ class Recipe(Section):
         work_dir: Dolma mode only.
     """
 
-    name: Text = Field(default="", description="Free text; default: the file's stem.")
+    name: Text = Field(default="recipe", min_length=1, description="Free text; default: the file's stem.")
     streams: tuple[Stream, ...] = Field(description="In the order in which their shards are numbered.")
     shuffle: Switch = Field(default=True, description="False: one shard per input file, names kept.")
     tokenizer: Tokenizer | None = Field(
@@ -159,6 +180,7 @@ class Recipe(Section):
     work_dir: WorkDir = Field(default=WorkDir(), exclude=True)
 
     _lines: dict[str, int] = PrivateAttr(default_factory=dict)
+    _origins: dict[str, Origin] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
     def _tell_streams_apart(self) -> Recipe:
@@ -172,8 +194,27 @@ class Recipe(Section):
                 "overwrite each other",
                 key=f"streams.{second}.name",
             )
+        for index, stream in enumerate(self.streams):
+            keep = stream.dedupe.keep if stream.dedupe is not None else None
+            for preferred in keep.prefer if isinstance(keep, Prefer) else ():
+                if preferred not in names:
+                    raise refuse(
+                        f"there is no stream {preferred!r}; there are {', '.join(names)}",
+                        key=f"streams.{index}.dedupe.keep.prefer",
+                    )
         if self.tokenizer is not None and not any(stream.weight for stream in self.streams):
             raise refuse("every stream has weight 0: an epoch would be empty", key="streams")
+        return self
+
+    @model_validator(mode="after")
+    def _follow_the_mode(self) -> Recipe:
+        if self.mode == "dolma" and self.execution.workers is None:
+            raise refuse("must be a whole number, got null", key="execution.workers")
+        for index, stream in enumerate(self.streams):
+            find = find_fault_in_dolma_stream if self.mode == "dolma" else _find_fault_in_stream
+            if (fault := find(stream)) is not None:
+                key, message = fault
+                raise refuse(message, key=f"streams.{index}.{key}" if key else f"streams.{index}")
         return self
 
     @property
@@ -191,6 +232,15 @@ class Recipe(Section):
             if stream.name == name:
                 return stream
         raise KeyError(name)
+
+    def remember(self, lines: dict[str, int], origins: dict[str, Origin]) -> None:
+        """Note where each dotted key stands in the file, and what was interpolated; for the loader."""
+        self._lines.update(lines)
+        self._origins.update(origins)
+
+    def origin_of(self, key: str) -> Origin | None:
+        """Return where an interpolated value came from; None for one that stands in the file as it is."""
+        return self._origins.get(key)
 
     def line_of(self, key: str) -> int | None:
         """Return the line of a dotted key, ``streams.0.filter.exclude.2``, or of the nearest above it."""

@@ -101,7 +101,7 @@ _WHOLE = re.compile(r"[-+]?[0-9]+(_[0-9]+)*", re.ASCII)
 
 def _whole(value: Any) -> int:
     plain = value.value if isinstance(value, Spelled) else value
-    if isinstance(plain, str) and _WHOLE.fullmatch(plain.strip()):
+    if isinstance(plain, str) and len(plain) <= 400 and _WHOLE.fullmatch(plain.strip()):
         return int(plain)
     if isinstance(plain, int) and not isinstance(plain, bool):
         return plain

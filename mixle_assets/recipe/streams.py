@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_serializer, model_validator
 
+from mixle_assets.recipe.dedupe import Dedupe
 from mixle_assets.recipe.scalars import (
     FrozenDict,
     Real,
@@ -29,6 +30,7 @@ from mixle_assets.recipe.scalars import (
 )
 
 DEFAULT_SET = "tags"
+_STREAM_NAME = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 _SET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
@@ -77,41 +79,6 @@ class Source(Section):
     def _name_one(self) -> Source:
         if self.python_stdlib is None:
             raise refuse("names no source: write python_stdlib: prose, or python_stdlib: code")
-        return self
-
-
-class DedupeDocuments(Section):
-    """Whole documents that are equal in one field."""
-
-    key: Text = Field(
-        default="$.text", description="JSONPath of the field that makes two documents the same."
-    )
-
-
-class DedupeParagraphs(Section):
-    """Lines that stood in an earlier document or earlier in the same one."""
-
-
-class Dedupe(Section):
-    """What is marked as a repetition; a rule or a span must name the mark to drop anything."""
-
-    documents: DedupeDocuments | None = Field(
-        default=None, description="Mark repeated documents as `bff_duplicate_docs`; `{}` compares texts."
-    )
-    paragraphs: DedupeParagraphs | None = Field(
-        default=None,
-        description="Mark repeated lines as `bff_duplicate_paragraph_spans`; `{}` = with defaults.",
-    )
-    skip_empty: Switch = Field(default=False, description="Leave out empty texts and lines of white space.")
-    min_length: Whole = Field(
-        default=0, ge=0, description="Shorter texts and lines, in characters, are left out."
-    )
-    min_words: Whole = Field(default=0, ge=0, description="Texts and lines of fewer words are left out.")
-
-    @model_validator(mode="after")
-    def _mark_something(self) -> Dedupe:
-        if self.documents is None and self.paragraphs is None:
-            raise refuse("marks nothing: write documents: {} or paragraphs: {}")
         return self
 
 
@@ -218,7 +185,7 @@ class Compression(Section):
 class Stream(Section):
     """A named set of document files under one set of rules."""
 
-    name: Text = Field(description="Letters, digits, `_ . -`; names files and partitions.")
+    name: Text = Field(description="Letters, digits, `_ . -`, no `..`; names files and partitions.")
     source: Source | None = Field(default=None, description="Makes the documents, below the root.")
     documents: Texts = Field(
         default=(), description="Globs of existing document files, from the recipe's folder, or URLs."
@@ -253,6 +220,14 @@ class Stream(Section):
         if not isinstance(given, Mapping):
             raise refuse(f"must be a list of taggers or a mapping of sets, got {shown(given)}", key="taggers")
         return value
+
+    @field_validator("name")
+    @classmethod
+    def _name_files(cls, name: str) -> str:
+        # Only a Dolma config may use `/`, for sub-folders; the recipe sees to that.
+        if ".." in name or not all(_STREAM_NAME.fullmatch(part) for part in name.split("/")):
+            raise refuse(f"{name!r} cannot name a stream: letters, digits, `_`, `.` and `-`, no `..`")
+        return name
 
     @model_validator(mode="after")
     def _name_sets(self) -> Stream:
