@@ -27,6 +27,7 @@ from mixle_assets.recipe.models import (
     TrainTokenizer,
     WorkDir,
 )
+from mixle_assets.recipe.origins import ResolvedValue, render_resolved, resolved
 from mixle_assets.recipe.streams import (
     Compression,
     Filter,
@@ -51,6 +52,7 @@ __all__ = [
     "Packing",
     "Prefer",
     "Recipe",
+    "ResolvedValue",
     "Source",
     "SpanReplacement",
     "Stream",
@@ -61,4 +63,6 @@ __all__ = [
     "WorkDir",
     "load_recipe",
     "parse_recipe",
+    "render_resolved",
+    "resolved",
 ]

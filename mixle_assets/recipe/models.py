@@ -242,6 +242,10 @@ class Recipe(Section):
         """Return where an interpolated value came from; None for one that stands in the file as it is."""
         return self._origins.get(key)
 
+    def stands_in_file(self, key: str) -> bool:
+        """Return whether a dotted key stands in the recipe's file, rather than having its default."""
+        return key in self._lines
+
     def line_of(self, key: str) -> int | None:
         """Return the line of a dotted key, ``streams.0.filter.exclude.2``, or of the nearest above it."""
         while key:

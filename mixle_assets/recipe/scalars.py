@@ -76,13 +76,21 @@ def refuse(message: str, *, key: str | None = None) -> PydanticCustomError:
     return PydanticCustomError("recipe", "{message}", {"message": message, "key": key})
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, Spelled):
+        return value.value
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def shown(value: Any) -> str:
     """Return a value the way an error message quotes it."""
     if isinstance(value, Spelled):
         return value.text
     if value is None:
         return "null"
-    text = repr(value)
+    text = repr(_plain(value))
     return text if len(text) <= 120 else text[:117] + "..."
 
 
