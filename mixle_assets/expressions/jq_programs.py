@@ -1,0 +1,140 @@
+"""jq programs run by libjq: compiling, projecting the input, joining several into one.
+
+The slow but complete way. What a program gives is what libjq gives; only the truth of an output is Dolma's.
+Handing over a document costs far more than running a rule on it, so only what the program reads is handed
+over, and the rules of a filter run as one program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import jq
+import orjson
+
+from mixle_assets.errors import EvaluationError, ExpressionError
+from mixle_assets.expressions.reads import Reads
+
+Outcome: TypeAlias = list[bool] | str
+"""Truths of a rule's outputs, or the message of the error it ended in."""
+
+_TRUTH = '(. != null and . != false and . != 0 and . != "" and . != [] and . != {})'
+
+_PLACE = re.compile(r"at <top-level>, line (\d+), column (\d+)")
+
+
+def is_true(output: Any) -> bool:
+    """Dolma's truth of a jq output: null, false, 0, 0.0, "", [] and {} are false."""
+    return bool(output)
+
+
+def compile_jq(expression: str) -> Any:
+    """Compile with libjq.
+
+    Raises:
+        ExpressionError: libjq refuses it; ``column`` counts from 1 over the whole expression.
+    """
+    if not expression.strip():
+        raise ExpressionError("the expression is empty", column=1, rule=expression)
+    try:
+        return jq.compile(expression)
+    except ValueError as error:
+        message = str(error).splitlines()
+        first = message[0].removeprefix("jq: error: ")
+        place = _PLACE.search(first)
+        column = None
+        if place is not None:
+            earlier = expression.split("\n")[: int(place.group(1)) - 1]
+            column = sum(len(line) + 1 for line in earlier) + int(place.group(2))
+            first = first[: place.start()].rstrip()
+        hint = " (this reads like JSONPath: set syntax: jsonpath)" if _is_jsonpath(expression) else ""
+        raise ExpressionError(f"jq: {first}{hint}", column=column, rule=expression) from None
+
+
+def _is_jsonpath(expression: str) -> bool:
+    return expression.lstrip().startswith(("$.", "$@", "$[", "@."))
+
+
+class JqProgram:
+    """One jq expression, run by libjq on what it reads of a document."""
+
+    def __init__(self, expression: str, reads: Reads) -> None:
+        self.expression = expression
+        self.reads = reads
+        self._program = compile_jq(expression)
+
+    def outputs(self, document: Mapping[str, Any]) -> list[Any]:
+        """Run the program; every output, in order.
+
+        Raises:
+            EvaluationError: The program ended in an error.
+        """
+        try:
+            found = self._program.input_text(_input(document, self.reads)).all()
+        except ValueError as error:
+            raise EvaluationError(f"jq: {error}", rule=self.expression) from None
+        return list(found)
+
+
+class JoinedPrograms:
+    """Several rules as one libjq program, which parses its input once and says which rule gave what."""
+
+    def __init__(self, expressions: Sequence[str], reads: Reads) -> None:
+        self._reads = reads
+        alone = [f"[(\n{expression}\n) | {_TRUTH}]" for expression in expressions]
+        self._alone = [
+            _compile_wrapped(program, expression)
+            for program, expression in zip(alone, expressions, strict=True)
+        ]
+        caught = [f'(try {program} catch (if type == "string" then . else tojson end))' for program in alone]
+        self._joined = jq.compile(f"[{', '.join(caught)}]")
+
+    def outcomes(self, document: Mapping[str, Any]) -> list[Outcome]:
+        """Run every rule on one document; one outcome a rule, in the order given."""
+        text = _input(document, self._reads)
+        try:
+            [outcomes] = self._joined.input_text(text).all()
+        except ValueError:
+            # What ends a program past any catch (input, halt) must not take the other rules along.
+            return [_outcome_alone(program, text) for program in self._alone]
+        return list(outcomes)
+
+
+def _compile_wrapped(program: str, expression: str) -> Any:
+    compile_jq(expression)
+    try:
+        return jq.compile(program)
+    except ValueError:
+        raise ExpressionError(
+            "jq: the program cannot stand in parentheses (no import or include in a rule)", rule=expression
+        ) from None
+
+
+def _outcome_alone(program: Any, text: str) -> Outcome:
+    try:
+        outputs = program.input_text(text).all()
+    except ValueError as error:
+        return str(error)
+    return [truth for truths in outputs for truth in truths]
+
+
+def _input(document: Mapping[str, Any], reads: Reads) -> str:
+    projected = project(document, reads)
+    try:
+        return orjson.dumps(projected).decode()
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(projected, ensure_ascii=False)
+
+
+def project(document: Mapping[str, Any], reads: Reads) -> Mapping[str, Any]:
+    """Keep the parts of a document that ``reads`` names; the rest may be anything."""
+    if reads.fields is None:
+        return document
+    kept = {name: document[name] for name in reads.fields if name in document}
+    attributes = kept.get("attributes")
+    if reads.attribute_keys is not None and type(attributes) is dict:
+        kept["attributes"] = {name: attributes[name] for name in reads.attribute_keys if name in attributes}
+    return kept
