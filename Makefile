@@ -1,0 +1,53 @@
+# make corpus   build the default corpus from the interpreter's own standard library
+# make test     run the tests
+# make check    style, types, layers
+# make ui       open the Dagster UI on the recipes
+# Each installs what it needs into .venv on its first run.
+
+ROOT ?= corpora
+RECIPE ?= recipes/stdlib.yaml
+
+# The first interpreter of at least 3.11; PYTHON=/path/to/python overrides.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	command -v $$p && break; done)
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+BASE := .venv/.installed-base
+DEV := .venv/.installed-dev
+
+.PHONY: corpus test check ui clean
+.DELETE_ON_ERROR:
+
+corpus: $(BASE)
+	$(BIN)/mixle-assets build $(RECIPE) --root $(ROOT)
+
+ui: $(BASE)
+	$(BIN)/mixle-assets ui $(RECIPE) --root $(ROOT) --plan
+
+test: $(DEV)
+	$(BIN)/pytest
+
+check: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "make: no Python >= 3.11 found; install one, or say PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "make: $(PYTHON) cannot make virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(BASE): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(DEV): $(BASE)
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv corpora .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

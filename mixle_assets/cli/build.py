@@ -1,0 +1,86 @@
+"""``mixle-assets build``: the whole chain, resumable, with its checks."""
+
+from __future__ import annotations
+
+import click
+
+from mixle_assets.cli.options import (
+    json_option,
+    print_json,
+    recipe_argument,
+    root_option,
+    wait_option,
+    workers_option,
+)
+from mixle_assets.cli.progress import BuildProgress
+from mixle_assets.cli.tree import print_tree
+from mixle_assets.pipeline.build import BuildReport, build, engine_of
+from mixle_assets.pipeline.check import run_checks
+from mixle_assets.pipeline.load import LoadedRecipe, load
+from mixle_assets.pipeline.summary import summarize
+
+
+@click.command()
+@recipe_argument
+@root_option
+@workers_option
+@click.option("--only", metavar="STAGE", help="Run this stage alone.")
+@click.option("--shard", "shards", metavar="KEY", multiple=True, help="Only these shards; may be repeated.")
+@click.option("--plain", is_flag=True, help="Do not record in Dagster; the same files are written.")
+@wait_option
+@json_option
+def command(
+    recipe: str,
+    root: str | None,
+    workers: int | None,
+    only: str | None,
+    shards: tuple[str, ...],
+    plain: bool,
+    wait_in_seconds: float,
+    as_json: bool,
+) -> int:
+    """Build the corpus of RECIPE: what is current is left, the rest is built, then everything is checked.
+
+    Runs are recorded in the Dagster instance of $DAGSTER_HOME (default: ROOT/.dagster), so what is built here
+    is green in the UI.
+    """
+    loaded = load(recipe, root)
+    with BuildProgress() as progress:
+        # A part of a corpus is not recorded: the UI's own selection does that better.
+        if plain or only or shards:
+            report = build(
+                loaded,
+                engine_of(loaded, workers),
+                only=only,
+                shards=shards,
+                on_progress=progress,
+                wait_in_seconds=wait_in_seconds,
+            )
+            check_plainly(loaded, report, progress)
+        else:
+            from mixle_assets.defs.launch import build_with_dagster
+
+            report = build_with_dagster(
+                loaded, workers=workers, on_progress=progress, wait_in_seconds=wait_in_seconds
+            )
+    return show_report(loaded, report, as_json=as_json)
+
+
+def check_plainly(loaded: LoadedRecipe, report: BuildReport, progress: BuildProgress) -> None:
+    """Run the checks of what was built into the report."""
+    if not report.failed:
+        report.checks = run_checks(loaded, on_progress=progress)
+
+
+def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> int:
+    """Print what a build did and return the exit code."""
+    summary = summarize(loaded, report)
+    if as_json:
+        print_json(summary)
+    else:
+        print_tree(summary)
+    for warning in report.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for name, error in report.failed.items():
+        click.echo(f"error: {name}: {error}", err=True)
+    return 1 if report.failed or any(check.violations for check in report.checks) else 0

@@ -1,0 +1,245 @@
+"""All asset checks: which there are, and running them on what is built.
+
+A check's name is the guarantee it gives. The looking is done by a ``find_`` function in the ``verify`` module
+of the stage; here it is given the right files. The graph and the command line run the same table.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import msgspec
+import orjson
+
+from mixle_assets import storage
+from mixle_assets.engine import Engine, SerialEngine
+from mixle_assets.errors import InputError, MixleError
+from mixle_assets.manifest import digest_of
+from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.run import OnProgress, ignore_progress
+from mixle_assets.pipeline.stages import STAGES
+from mixle_assets.pipeline.work import Work, read_manifest
+from mixle_assets.records import Violation
+
+SHOWN_VIOLATIONS = 20
+
+
+@dataclass(frozen=True)
+class Check:
+    """One guarantee.
+
+    Attributes:
+        name: The guarantee.
+        stage: The asset it is given for.
+        description: What it means, for a reader who sees it fail.
+        find: From a partition's work to what breaks the guarantee; called with the recipe and the work.
+        severity: ``warn`` for what is suspicious, but may be meant.
+        version: Raised when the check looks at more.
+    """
+
+    name: str
+    stage: str
+    description: str
+    find: Callable[[LoadedRecipe, Sequence[Work]], Iterable[Violation]]
+    severity: Literal["error", "warn"] = "error"
+    version: str = "1"
+
+
+@dataclass(frozen=True)
+class CheckOutcome:
+    """What a check found.
+
+    Attributes:
+        name: The check.
+        stage: The asset.
+        severity: ``error`` or ``warn``.
+        keys: Partitions that were looked at.
+        num_verified: Partitions that had passed before in the same content and were not looked at again.
+        num_violations: All that was found.
+        violations: The first of them.
+    """
+
+    name: str
+    stage: str
+    severity: str
+    keys: tuple[str, ...] = ()
+    num_verified: int = 0
+    num_violations: int = 0
+    violations: tuple[Violation, ...] = field(default=())
+
+    @property
+    def failed(self) -> bool:
+        """Whether the guarantee is broken."""
+        return self.num_violations > 0 and self.severity == "error"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as plain JSON."""
+        return {
+            "name": self.name,
+            "stage": self.stage,
+            "severity": self.severity,
+            "num_keys": len(self.keys) + self.num_verified,
+            "num_verified_before": self.num_verified,
+            "num_violations": self.num_violations,
+            "violations": [msgspec.to_builtins(violation) for violation in self.violations],
+        }
+
+
+def checks_of(loaded: LoadedRecipe) -> list[Check]:
+    """Return the checks of the stages that a recipe has."""
+    from mixle_assets.pipeline.guarantees import CHECKS
+
+    return [check for check in CHECKS if STAGES[check.stage].is_in(loaded)]
+
+
+def find_built(loaded: LoadedRecipe, stage_name: str) -> dict[str, Sequence[Work]]:
+    """Return the work of each partition of a stage whose outputs all have a manifest."""
+    stage = STAGES[stage_name]
+    if stage.partitions == "shard" and not loaded.is_planned:
+        return {}
+    built = {}
+    for key in stage.keys(loaded):
+        try:
+            all_work = stage.find_work(loaded, key)
+        except MixleError:
+            continue  # an input is not built, so this partition is not either
+        if all(read_manifest(output.path) is not None for work in all_work for output in work.outputs):
+            built[key] = all_work
+    return built
+
+
+def run_check(
+    loaded: LoadedRecipe,
+    check: Check,
+    *,
+    keys: Iterable[str] | None = None,
+    engine: Engine | None = None,
+    skip_verified: bool = False,
+) -> CheckOutcome:
+    """Run one check on built partitions.
+
+    Args:
+        loaded: The recipe.
+        check: Which.
+        keys: Partitions to look at; None looks at all that are built. One that is not built is passed over.
+        engine: Where to look; None looks in this process.
+        skip_verified: Pass over partitions that passed before in the same content.
+
+    Raises:
+        MixleError: A bug in the check; broken data is a violation.
+    """
+    built = find_built(loaded, check.stage)
+    chosen = [key for key in built if keys is None or key in set(keys)]
+    digests = {key: _digest_of(built[key]) for key in chosen}
+    ledger = _Ledger(loaded, check)
+    to_do = [key for key in chosen if not (skip_verified and ledger.passed.get(key) == digests[key])]
+    num_violations = 0
+    shown: list[Violation] = []
+    looks = [_Look(loaded, check.name, key) for key in to_do]
+    for ended in (engine or SerialEngine()).run(_look, looks):
+        key = to_do[ended.index]
+        if isinstance(ended.error, InputError):
+            found = [
+                Violation(
+                    where=f"{check.stage} {key}", expected="data that can be read", found=str(ended.error)
+                )
+            ]
+            number = 1
+        elif ended.error is not None:
+            raise ended.error
+        else:
+            number, found = cast(tuple[int, list[Violation]], ended.result)
+        if number == 0:
+            ledger.passed[key] = digests[key]
+        else:
+            ledger.passed.pop(key, None)
+        num_violations += number
+        shown += found
+    ledger.write()
+    shown.sort(key=lambda violation: violation.where)
+    return CheckOutcome(
+        check.name,
+        check.stage,
+        check.severity,
+        tuple(to_do),
+        len(chosen) - len(to_do),
+        num_violations,
+        tuple(shown[:SHOWN_VIOLATIONS]),
+    )
+
+
+def run_checks(
+    loaded: LoadedRecipe,
+    *,
+    engine: Engine | None = None,
+    skip_verified: bool = False,
+    on_progress: OnProgress = ignore_progress,
+) -> list[CheckOutcome]:
+    """Run all checks of a recipe on all that is built."""
+    checks = checks_of(loaded)
+    outcomes = []
+    on_progress("checks", 0, len(checks))
+    for number, check in enumerate(checks, start=1):
+        outcomes.append(run_check(loaded, check, engine=engine, skip_verified=skip_verified))
+        on_progress("checks", number, len(checks))
+    return outcomes
+
+
+@dataclass(frozen=True)
+class _Look:
+    loaded: LoadedRecipe
+    check: str
+    key: str
+
+
+def _look(look: _Look) -> tuple[int, list[Violation]]:
+    """Run one check on one partition; in a worker. Returns the number of violations and the first of them."""
+    check = next(check for check in checks_of(look.loaded) if check.name == look.check)
+    work = STAGES[check.stage].find_work(look.loaded, look.key)
+    violations = iter(check.find(look.loaded, work))
+    shown = list(itertools.islice(violations, SHOWN_VIOLATIONS))
+    return len(shown) + sum(1 for _ in violations), shown
+
+
+def _digest_of(all_work: Sequence[Work]) -> str:
+    """Return the digest of what a check of this work looks at: outputs, inputs and rules."""
+    manifests = [read_manifest(output.path) for work in all_work for output in work.outputs]
+    return digest_of(
+        [
+            [
+                manifest.content_digest,
+                manifest.file_hash,
+                manifest.fingerprint,
+                sorted(_digests(manifest.inputs)),
+            ]
+            for manifest in manifests
+            if manifest is not None
+        ]
+    )
+
+
+def _digests(inputs: Mapping[str, Any]) -> Iterator[list[str]]:
+    for name, stamp in inputs.items():
+        yield [name, stamp.digest]
+
+
+class _Ledger:
+    """Which partitions passed a check in which content, so that a build that rebuilds nothing is quick."""
+
+    def __init__(self, loaded: LoadedRecipe, check: Check) -> None:
+        self._path = storage.join(
+            loaded.layout.folder, "checks", f"{check.stage}.{check.name}-{check.version}.json"
+        )
+        self.passed: dict[str, str] = {}
+        if storage.exists(self._path):
+            self.passed = orjson.loads(storage.read_bytes(self._path))
+        self._before = dict(self.passed)
+
+    def write(self) -> None:
+        """Write the ledger if it changed."""
+        if self.passed != self._before:
+            with storage.write_whole(self._path) as file:
+                file.write(orjson.dumps(self.passed, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2))

@@ -1,0 +1,159 @@
+"""From a file to a recipe that is known to work: parsed, every expression compiled, every name resolved.
+
+Nothing of the data is read here. What is refused here costs seconds; what is not costs a night.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from mixle_assets.deduping import DUPLICATE_KEYS
+from mixle_assets.errors import ExpressionError, RecipeError
+from mixle_assets.expressions import compile_replacement, compile_selector
+from mixle_assets.mixing.filters import compile_rules
+from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
+from mixle_assets.recipe import Recipe, Stream, load_recipe
+from mixle_assets.tagging.registry import keys_of, resolve_tagger
+from mixle_assets.tokenizers import load_tokenizer
+
+DEFAULT_ROOT = "corpora"
+DUPLICATES_SET = "duplicates"
+
+
+@dataclass(frozen=True)
+class LoadedRecipe:
+    """A checked recipe and the places it builds in.
+
+    Attributes:
+        recipe: The recipe, its ``path`` made absolute.
+        layout: Where its outputs lie.
+        warnings: What is allowed, but probably not meant.
+    """
+
+    recipe: Recipe
+    layout: Layout
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def folder(self) -> str:
+        """The folder of the recipe file, from which its relative paths start."""
+        return os.path.dirname(self.recipe.path or os.path.abspath("recipe"))  # noqa: PTH100, PTH120
+
+    @cached_property
+    def plan(self) -> ShardPlan:
+        """The frozen shard plan, read once.
+
+        Raises:
+            InputError: There is none yet.
+        """
+        return read_plan(self.layout, recipe_folder=self.folder)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether a shard plan was frozen."""
+        return plan_exists(self.layout)
+
+
+def load(path: str | Path, root: str | None = None) -> LoadedRecipe:
+    """Load a recipe and check all that can be checked without data.
+
+    Args:
+        path: The YAML file.
+        root: Where to build; default: ``$MIXLE_ROOT``, else ``corpora`` in the working directory.
+
+    Raises:
+        RecipeError: The file, an expression, a tagger or the tokenizer is wrong; names file, line and key.
+    """
+    recipe = load_recipe(os.path.abspath(path))  # noqa: PTH100
+    root = os.path.abspath(root or os.environ.get("MIXLE_ROOT", DEFAULT_ROOT))  # noqa: PTH100
+    warnings: list[str] = []
+    for index, stream in enumerate(recipe.streams):
+        _check_stream(recipe, stream, f"streams.{index}", warnings)
+    if recipe.tokenizer is not None and recipe.tokenizer.train is None:
+        with _at(recipe, "tokenizer"):
+            load_tokenizer(recipe.tokenizer, base_folder=os.path.dirname(recipe.path or ""))  # noqa: PTH120
+    return LoadedRecipe(recipe, Layout(root, recipe.slug), tuple(warnings))
+
+
+def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str]) -> None:
+    for attribute_set in (*stream.taggers, *stream.attributes):
+        if attribute_set == DUPLICATES_SET and stream.dedupe is not None:
+            raise RecipeError(
+                f"the set {DUPLICATES_SET!r} is written by dedupe; give this one another name",
+                path=recipe.path,
+                line=recipe.line_of(f"{key}.taggers"),
+                key=f"{key}.taggers",
+            )
+    written: set[str] | None = set(DUPLICATE_KEYS) if stream.dedupe is not None else set()
+    for attribute_set, uses in stream.taggers.items():
+        for number, use in enumerate(uses):
+            with _at(recipe, f"{key}.taggers.{attribute_set}.{number}"):
+                resolve_tagger(use)
+                keys = keys_of(attribute_set, use)
+                written = None if keys is None or written is None else written | set(keys)
+    named: list[tuple[str, frozenset[str]]] = []
+    if stream.filter is not None:
+        for kind in ("include", "exclude"):
+            for number, expression in enumerate(getattr(stream.filter, kind)):
+                where = f"{key}.filter.{kind}.{number}"
+                with _at(recipe, where):
+                    rules = compile_rules(
+                        (expression,) if kind == "include" else (),
+                        (expression,) if kind == "exclude" else (),
+                        syntax=stream.filter.syntax,
+                        missing_value=stream.filter.missing_value,
+                    )
+                named.append((where, rules.attribute_keys or frozenset()))
+    for number, replacement in enumerate(stream.span_replacement):
+        where = f"{key}.span_replacement.{number}"
+        with _at(recipe, f"{where}.span"):
+            selector = compile_selector(replacement.span, replacement.syntax)
+        with _at(recipe, f"{where}.replacement"):
+            compile_replacement(replacement.replacement)
+        named.append((f"{where}.span", selector.attribute_keys or frozenset()))
+    if written is not None:
+        _find_dead_rules(recipe, stream, written, named, warnings)
+
+
+def _find_dead_rules(
+    recipe: Recipe,
+    stream: Stream,
+    written: set[str],
+    named: list[tuple[str, frozenset[str]]],
+    warnings: list[str],
+) -> None:
+    """Refuse a rule over attributes that only our own work could write, and does not."""
+    own_sets = tuple(f"{name}__" for name in stream.taggers)
+    for where, keys in named:
+        for name in sorted(keys - written):
+            # Documents made here bring no attributes along; others may, and so may foreign sets.
+            if not (stream.source is not None and not stream.attributes) and not name.startswith(own_sets):
+                continue
+            nearest = difflib.get_close_matches(name, sorted(written), n=1)
+            hint = f"; did you mean {nearest[0]}?" if nearest else ""
+            message = f"no tagger of this stream writes the attribute {name!r}, so the rule never fires{hint}"
+            if recipe.tolerate.dead_rule == "error":
+                raise RecipeError(message, path=recipe.path, line=recipe.line_of(where), key=where)
+            warnings.append(f"{recipe.path}:{recipe.line_of(where)}: {where}: {message}")
+
+
+@contextmanager
+def _at(recipe: Recipe, key: str) -> Iterator[None]:
+    """Give an error of the block its place in the recipe."""
+    try:
+        yield
+    except ExpressionError as error:
+        message = (
+            f"{error.message} (column {error.column} of the expression)" if error.column else error.message
+        )
+        raise RecipeError(
+            message, path=recipe.path, line=recipe.line_of(key), key=key, rule=error.rule
+        ) from error
+    except RecipeError as error:
+        raise error.at(path=recipe.path, line=recipe.line_of(key), key=key) from None

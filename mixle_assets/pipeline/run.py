@@ -1,0 +1,106 @@
+"""Run one stage over partitions: skip what is current, do the rest on an engine, report per partition."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mixle_assets import storage
+from mixle_assets.engine import Engine
+from mixle_assets.errors import MixleError
+from mixle_assets.manifest import Manifest
+from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.stages import Stage
+from mixle_assets.pipeline.work import Work, do_work, find_pending, require_manifest
+
+
+@dataclass
+class StageOutcome:
+    """How a stage's partitions ended.
+
+    Attributes:
+        stage: The asset.
+        finished: Partition to the manifests of all its outputs, for partitions that are whole.
+        failed: Partition to its first error.
+        num_built: Outputs that were built.
+        num_current: Outputs that were left as they were.
+    """
+
+    stage: str
+    finished: dict[str, list[Manifest]] = field(default_factory=dict)
+    failed: dict[str, MixleError] = field(default_factory=dict)
+    num_built: int = 0
+    num_current: int = 0
+
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with the stage, the outputs that are done, and their total."""
+
+
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def run_stage(
+    loaded: LoadedRecipe,
+    stage: Stage,
+    keys: Iterable[str],
+    engine: Engine,
+    *,
+    on_progress: OnProgress = ignore_progress,
+    wait_in_seconds: float = 0.0,
+) -> StageOutcome:
+    """Bring the given partitions of a stage up to date.
+
+    A partition that fails does not stop the others. Holds the lease on the recipe's folder.
+
+    Args:
+        loaded: The recipe.
+        stage: Which stage.
+        keys: Partitions; ``[""]`` for a stage without partitions.
+        engine: Where the work runs.
+        on_progress: Called when the number of finished outputs changes.
+        wait_in_seconds: How long to wait for another build of the same recipe.
+
+    Raises:
+        LeaseError: Another build holds the recipe's folder.
+    """
+    with storage.hold_lease(loaded.layout.folder, wait_in_seconds=wait_in_seconds):
+        return _run_leased(loaded, stage, list(keys), engine, on_progress)
+
+
+def _run_leased(
+    loaded: LoadedRecipe, stage: Stage, keys: Sequence[str], engine: Engine, on_progress: OnProgress
+) -> StageOutcome:
+    outcome = StageOutcome(stage.name)
+    all_work: dict[str, Sequence[Work]] = {}
+    pending: list[Work] = []
+    for key in keys:
+        try:
+            all_work[key] = stage.find_work(loaded, key)
+        except MixleError as error:
+            outcome.failed[key] = error
+            continue
+        for work in all_work[key]:
+            wanted = find_pending(work)
+            outcome.num_current += len(work.outputs) - len(wanted)
+            if wanted:
+                pending.append(dataclasses.replace(work, outputs=wanted))
+    total = outcome.num_current + sum(len(work.outputs) for work in pending)
+    on_progress(stage.name, outcome.num_current, total)
+    for ended in engine.run(do_work, pending):
+        work = pending[ended.index]
+        if ended.error is not None:
+            outcome.failed.setdefault(work.key, ended.error)
+            continue
+        outcome.num_built += len(work.outputs)
+        on_progress(stage.name, outcome.num_current + outcome.num_built, total)
+    for key, works in all_work.items():
+        if key not in outcome.failed:
+            outcome.finished[key] = [
+                require_manifest(output.path, what=f"{stage.name} {output.key}")
+                for work in works
+                for output in work.outputs
+            ]
+    return outcome

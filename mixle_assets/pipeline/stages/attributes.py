@@ -1,0 +1,50 @@
+"""Attributes: one file for each set and document file, so that a new set never tags another one's again."""
+
+from __future__ import annotations
+
+from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.stages.base import Stage, document_input, find_shard, section
+from mixle_assets.pipeline.work import Output, Work
+from mixle_assets.tagging.registry import fingerprint_of
+from mixle_assets.tagging.tagger import CODE_VERSION, TaggerSet, TagTask, tag_file
+
+
+def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
+    """Return the tagging of one shard: a piece of work for each document file."""
+    shard, stream = find_shard(loaded, key)
+    all_work = []
+    for file in shard.files:
+        inputs, files = document_input(loaded, shard, file)
+        sets = []
+        outputs = []
+        for name, uses in stream.taggers.items():
+            path = loaded.layout.attributes(name, stream.name, file)
+            sets.append(TaggerSet(name, uses, path))
+            outputs.append(
+                Output(
+                    name=name,
+                    key=f"{name}/{file.name}",
+                    path=path,
+                    fingerprint=section(
+                        name,
+                        [fingerprint_of(use) for use in uses],
+                        stream.compression.input,
+                        loaded.recipe.tolerate.malformed_row,
+                    ),
+                    inputs=inputs,
+                    files=files,
+                )
+            )
+        task = TagTask(
+            file.path, file.name, stream.name, tuple(sets), stream.compression.input, loaded.recipe.tolerate
+        )
+        all_work.append(Work(STAGE.name, key, CODE_VERSION, tag_file, task, tuple(outputs), chooses=True))
+    return all_work
+
+
+STAGE = Stage(
+    name="attributes",
+    partitions="shard",
+    find_work=find_work,
+    is_in=lambda loaded: any(stream.taggers for stream in loaded.recipe.streams),
+)

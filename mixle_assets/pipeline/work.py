@@ -1,0 +1,214 @@
+"""One piece of work: what it writes, from what, and whether that is still true of what lies there.
+
+Resume rests on this module alone: an output whose manifest matches what would be built now is left as it
+is, anything else is built again. Which work there is stands in ``stages``; running it in ``run``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from mixle_assets import storage
+from mixle_assets.errors import InputError, MixleError, ShardError
+from mixle_assets.formats.codecs import read_chunks
+from mixle_assets.manifest import Manifest, content_digest, decode_manifest, encode_manifest
+from mixle_assets.planning.layout import manifest_path
+from mixle_assets.records import FileStamp, Written
+
+
+@dataclass(frozen=True)
+class Output:
+    """One file (or folder) that a piece of work writes.
+
+    Attributes:
+        name: What the stage's function calls it; ``""`` where there is only one.
+        key: What its manifest calls it; part of the content digest, so free of places.
+        path: Location; the manifest stands beside it.
+        fingerprint: Digest of the part of the recipe that decides the content.
+        inputs: Name to content digest of each output of ours that is read.
+        files: Name to location of each external file that is read.
+    """
+
+    name: str
+    key: str
+    path: str
+    fingerprint: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One call of a stage's function, for one partition.
+
+    Attributes:
+        stage: The asset, such as ``mixed_shards``.
+        key: The partition, such as ``prose/0000``; ``""`` for an asset without partitions.
+        code_version: Version of the stage's code; a new one builds anew.
+        function: The stage's function; stands in a module, so that it pickles by name.
+        task: Its argument.
+        outputs: What it writes.
+        chooses: Whether the function takes the names of the outputs that are wanted.
+        together: Whether one output that must be built takes all others along.
+    """
+
+    stage: str
+    key: str
+    code_version: str
+    function: Callable[..., Any]
+    task: Any
+    outputs: tuple[Output, ...]
+    chooses: bool = False
+    together: bool = False
+
+
+def read_manifest(output_path: str) -> Manifest | None:
+    """Return the manifest beside an output, or None if there is none or it is damaged."""
+    try:
+        content = storage.read_bytes(manifest_path(output_path))
+        return decode_manifest(content)
+    except (InputError, msgspec.DecodeError):
+        return None
+
+
+def require_manifest(output_path: str, *, what: str) -> Manifest:
+    """Return the manifest beside an output that is needed further down.
+
+    Raises:
+        ShardError: ``what`` is not built.
+    """
+    manifest = read_manifest(output_path)
+    if manifest is None:
+        raise ShardError(
+            f"{what} is not built yet, or its build was cut short; build it first", path=output_path
+        )
+    return manifest
+
+
+def write_manifest(output_path: str, manifest: Manifest) -> None:
+    """Write the commit mark of an output, whole."""
+    with storage.write_whole(manifest_path(output_path)) as file:
+        file.write(encode_manifest(manifest))
+
+
+def find_reason_to_build(output: Output, code_version: str) -> str | None:
+    """Return why an output must be built, or None if what lies there is what would be built.
+
+    External files are compared by size and modification time and, where these differ, by hash.
+    """
+    manifest = read_manifest(output.path)
+    if manifest is None:
+        return "not built"
+    if manifest.fingerprint != output.fingerprint:
+        return "the recipe changed"
+    if manifest.code_version != code_version:
+        return f"the code changed: version {manifest.code_version} to {code_version}"
+    expected = {*output.inputs, *output.files}
+    if expected != set(manifest.inputs):
+        changed = sorted(expected ^ set(manifest.inputs))
+        return f"other inputs: {', '.join(changed[:3])}{', …' if len(changed) > 3 else ''}"
+    for name, digest in output.inputs.items():
+        if manifest.inputs[name].digest != digest:
+            return f"{name} changed"
+    for name, path in output.files.items():
+        if not is_unchanged(path, manifest.inputs[name]):
+            return f"{name} changed"
+    return find_damage(output.path, manifest)
+
+
+def find_pending(work: Work) -> tuple[Output, ...]:
+    """Return the outputs of a piece of work that must be built."""
+    pending = tuple(output for output in work.outputs if find_reason_to_build(output, work.code_version))
+    return work.outputs if pending and work.together else pending
+
+
+def find_damage(path: str, manifest: Manifest) -> str | None:
+    """Return what is wrong with the stored files of an output at first sight, by size; None if nothing is."""
+    for name, size in stored_sizes(path, manifest).items():
+        status = storage.stat(name)
+        if status is None:
+            return f"{name} is gone"
+        if status.size_in_bytes != size:
+            return f"{name} has {status.size_in_bytes:,} bytes instead of {size:,}"
+    return None
+
+
+def stored_sizes(path: str, manifest: Manifest) -> dict[str, int]:
+    """Return location to stored size of each file of an output; several for one that is a folder."""
+    files = manifest.details.get("stored_files")
+    if files is None:
+        return {path: manifest.size_in_bytes}
+    return {storage.join(path, name): size for name, size in files.items()}
+
+
+def is_unchanged(path: str, stamp: FileStamp) -> bool:
+    """Return whether an external file still is what was read; hashed only if size or time differ."""
+    status = storage.stat(path)
+    if status is None:
+        return False
+    if (status.size_in_bytes, status.modified) == (stamp.size_in_bytes, stamp.modified):
+        return True
+    return status.size_in_bytes == stamp.size_in_bytes and stamp_of(path).digest == stamp.digest
+
+
+def stamp_of(path: str) -> FileStamp:
+    """Return the stamp of a file's stored bytes by reading them."""
+    chunks = read_chunks(path, codec="")
+    for _ in chunks:
+        pass
+    return chunks.stamp
+
+
+def do_work(work: Work) -> list[Manifest]:
+    """Run one piece of work and commit its outputs: the old manifest goes first, the new one comes last.
+
+    Raises:
+        MixleError: The stage's function failed; finished outputs of the same call stay uncommitted.
+    """
+    for output in work.outputs:
+        storage.remove(manifest_path(output.path))
+    try:
+        if work.chooses:
+            written: dict[str, Written] = work.function(
+                work.task, tuple(output.name for output in work.outputs)
+            )
+        else:
+            written = {"": work.function(work.task)}
+    except MixleError as error:
+        error.add_note(f"while building {work.stage} {work.key}".rstrip())
+        raise
+    manifests = []
+    for output in work.outputs:
+        manifest = _manifest_of(work, output, written[output.name])
+        write_manifest(output.path, manifest)
+        manifests.append(manifest)
+    return manifests
+
+
+def _manifest_of(work: Work, output: Output, written: Written) -> Manifest:
+    counts = written.counts
+    if counts.num_missing:
+        raise ShardError(
+            f"{work.stage} {output.key}: {counts.num_in} records in, {counts.num_out} out, "
+            f"{sum(counts.dropped.values())} dropped: {counts.num_missing} are unaccounted for",
+            path=output.path,
+        )
+    inputs = {name: FileStamp(digest) for name, digest in output.inputs.items()}
+    for name, path in output.files.items():
+        inputs[name] = written.read.get(path) or stamp_of(path)
+    return Manifest(
+        stage=work.stage,
+        key=output.key,
+        content_digest=content_digest(output.key, written.rows_digest, counts),
+        fingerprint=output.fingerprint,
+        code_version=work.code_version,
+        inputs=inputs,
+        counts=counts,
+        file_hash=written.file_hash,
+        size_in_bytes=written.size_in_bytes,
+        details=written.details,
+    )
