@@ -81,6 +81,11 @@ class Source(Section):
             raise refuse("names no source: write python_stdlib: prose, or python_stdlib: code")
         return self
 
+    @property
+    def kind(self) -> str:
+        """The key that says what the documents are made from, such as ``python_stdlib``."""
+        return "python_stdlib"
+
 
 Syntax: TypeAlias = Annotated[Literal["jsonpath", "jq"], BeforeValidator(choice)]
 
