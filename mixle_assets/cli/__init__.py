@@ -21,6 +21,7 @@ COMMANDS = {
     "status": "Show what is built, stale and missing.",
     "check": "Run all asset checks on what is built; exit 1 if one fails.",
     "recipe": "Show the recipe as it is understood, each value with its origin.",
+    "mix": "Run a Dolma mixing config as it is.",
     "ui": "Open the Dagster UI on recipes.",
 }
 

@@ -6,7 +6,7 @@ import click
 
 from mixle_assets.cli.options import recipe_argument
 from mixle_assets.pipeline.load import load
-from mixle_assets.recipe import load_recipe, resolved
+from mixle_assets.recipe import load_recipe, render_resolved
 
 
 @click.command()
@@ -21,7 +21,7 @@ def command(recipe: str, show_resolved: bool) -> None:
     """
     loaded = load(recipe)
     if show_resolved:
-        click.echo(resolved(load_recipe(recipe)))
+        click.echo(render_resolved(load_recipe(recipe)))
         return
     for warning in loaded.warnings:
         click.echo(f"warning: {warning}", err=True)

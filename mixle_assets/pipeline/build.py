@@ -111,8 +111,8 @@ def build(
         loaded: The recipe.
         engine: Where the work runs.
         only: Name of the one stage to run; None runs all.
-        shards: Keys of the shards to run; empty runs all. With some, what needs all shards is left out, but for
-            the hashes and the index of duplicates, without which no shard is right.
+        shards: Keys of the shards to run; empty runs all. With some, what needs all shards is left out, but
+            for the hashes and the index of duplicates, without which no shard is right.
         on_progress: Called when the number of finished outputs of a stage changes.
         wait_in_seconds: How long to wait for another build of the same recipe.
 

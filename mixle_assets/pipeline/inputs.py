@@ -101,6 +101,12 @@ def freeze_plan(loaded: LoadedRecipe, *, replan: bool = False) -> PlanChange:
     return PlanChange(plan, tuple(key for key in plan.keys if key not in old_keys), tuple(warnings))
 
 
+def make_plan(loaded: LoadedRecipe) -> tuple[ShardPlan, list[str]]:
+    """Return the plan of what lies there now, and what is worth a warning; nothing is frozen."""
+    inputs, warnings = list_documents(loaded)
+    return extend_plan(ShardPlan(), inputs, **_limits(loaded)), warnings
+
+
 def find_unplanned_files(loaded: LoadedRecipe) -> list[str]:
     """Return the document files that the recipe names and the frozen plan does not have, in order."""
     inputs, _ = list_documents(loaded)

@@ -34,11 +34,13 @@ class LoadedRecipe:
         recipe: The recipe, its ``path`` made absolute.
         layout: Where its outputs lie.
         warnings: What is allowed, but probably not meant.
+        given_plan: A plan that is made anew each time instead of being frozen: that of a Dolma config.
     """
 
     recipe: Recipe
     layout: Layout
     warnings: tuple[str, ...] = field(default=())
+    given_plan: ShardPlan | None = None
 
     @property
     def folder(self) -> str:
@@ -52,12 +54,20 @@ class LoadedRecipe:
         Raises:
             InputError: There is none yet.
         """
+        if self.given_plan is not None:
+            return self.given_plan
         return read_plan(self.layout, recipe_folder=self.folder)
 
     @property
     def is_planned(self) -> bool:
-        """Whether a shard plan was frozen."""
-        return plan_exists(self.layout)
+        """Whether there is a shard plan."""
+        return self.given_plan is not None or plan_exists(self.layout)
+
+    def mixed_folder(self, stream: Stream) -> str:
+        """Return the folder of a stream's mixed shards: below the root, or where a Dolma config says."""
+        if stream.output.path is not None:
+            return self.recipe.locate(stream.output.path)
+        return self.layout.mixed_shards
 
 
 def load(path: str | Path, root: str | None = None) -> LoadedRecipe:
@@ -70,15 +80,24 @@ def load(path: str | Path, root: str | None = None) -> LoadedRecipe:
     Raises:
         RecipeError: The file, an expression, a tagger or the tokenizer is wrong; names file, line and key.
     """
-    recipe = load_recipe(os.path.abspath(path))  # noqa: PTH100
+    recipe = load_recipe(os.path.abspath(path), mode="recipe")  # noqa: PTH100
     root = os.path.abspath(root or os.environ.get("MIXLE_ROOT", DEFAULT_ROOT))  # noqa: PTH100
+    return LoadedRecipe(recipe, Layout(root, recipe.slug), tuple(check_recipe(recipe)))
+
+
+def check_recipe(recipe: Recipe) -> list[str]:
+    """Compile every expression, resolve every name, and return what is worth a warning.
+
+    Raises:
+        RecipeError: Something does not compile or is not there; names file, line and key.
+    """
     warnings: list[str] = []
     for index, stream in enumerate(recipe.streams):
         _check_stream(recipe, stream, f"streams.{index}", warnings)
     if recipe.tokenizer is not None and recipe.tokenizer.train is None:
         with _at(recipe, "tokenizer"):
             load_tokenizer(recipe.tokenizer, base_folder=os.path.dirname(recipe.path or ""))  # noqa: PTH120
-    return LoadedRecipe(recipe, Layout(root, recipe.slug), tuple(warnings))
+    return warnings
 
 
 def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str]) -> None:

@@ -42,16 +42,17 @@ class Layout:
         return join(self.folder, "attributes", attribute_set, stream, file.attribute_name)
 
     def content_hashes(self, shard: Shard) -> str:
-        """The hashes of a shard's documents and paragraphs, as a stem for the stage's own files."""
-        return join(self.folder, "content_hashes", shard.file_stem)
+        """The hashes of a shard's documents and paragraphs."""
+        return join(self.folder, "content_hashes", shard.file_stem + ".arrow")
 
     def duplicate_index(self, shard: Shard) -> str:
-        """A shard's slice of the duplicate index, as a stem."""
-        return join(self.folder, "duplicate_index", shard.file_stem)
+        """A shard's slice of the duplicate index."""
+        return join(self.folder, "duplicate_index", shard.file_stem + ".arrow")
 
-    def mixed_shard(self, shard: Shard, codec: str) -> str:
-        """The mixed shard, in the extension of its codec."""
-        return join(self.folder, "mixed_shards", shard.file_stem + EXTENSIONS[codec])
+    @property
+    def mixed_shards(self) -> str:
+        """The folder of the mixed shards."""
+        return join(self.folder, "mixed_shards")
 
     @property
     def tokenizer(self) -> str:

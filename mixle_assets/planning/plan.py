@@ -52,7 +52,7 @@ class Shard(msgspec.Struct, frozen=True):
     @property
     def file_stem(self) -> str:
         """The key as a file name: ``prose-0000``."""
-        return self.key.replace("/", "-")
+        return "-".join(self.key.rsplit("/", 1))  # a Dolma stream may have slashes in its name: folders
 
 
 class ShardPlan(msgspec.Struct, frozen=True):

@@ -26,8 +26,9 @@ class FileStat(NamedTuple):
 
 
 def join(root: str, *parts: str) -> str:
-    """Return ``root`` and ``parts`` joined by single slashes; a local root stays relative or absolute."""
-    return "/".join([root.rstrip("/") or "/", *parts]).replace("//", "/") if parts else root
+    """Return ``root`` and ``parts`` joined by single slashes; the root may be a folder or a URL."""
+    base = root.rstrip("/")
+    return "/".join([base, *(part.strip("/") for part in parts if part)]) if base or parts else root
 
 
 def local_path(path: str) -> Path:
@@ -55,6 +56,11 @@ def stat(path: str) -> FileStat | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return FileStat(status.st_size, status.st_mtime_ns)
+
+
+def identity(path: str) -> str:
+    """Return a name that two ways of writing one file share: absolute, links resolved."""
+    return str(local_path(path).resolve())
 
 
 def free_bytes(path: str) -> int:

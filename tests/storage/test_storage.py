@@ -144,3 +144,9 @@ def test_the_lease_is_given_back_only_by_the_last_holder_of_a_process(tmp_path: 
         other.join()
         assert other.exitcode == 1
         assert not ready.is_set()
+
+
+def test_places_are_joined_by_single_slashes() -> None:
+    assert storage.join("corpora", "x", "a.gz") == "corpora/x/a.gz"
+    assert storage.join("/", "x") == "/x"
+    assert storage.join("s3://bucket/", "x", "y/z") == "s3://bucket/x/y/z"

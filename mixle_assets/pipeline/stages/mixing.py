@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from mixle_assets.formats.codecs import codec_of
 from mixle_assets.mixing.mixer import CODE_VERSION, MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
 from mixle_assets.pipeline.stages.base import Stage, document_inputs, find_shard, section
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.planning import Shard
+from mixle_assets.planning.layout import EXTENSIONS
 from mixle_assets.recipe import Stream
+from mixle_assets.storage import join
 
 
 def output_path(loaded: LoadedRecipe, shard: Shard) -> str:
     """Return where the mixed shard lies."""
-    codec = loaded.recipe.stream(shard.stream).compression.output
-    return loaded.layout.mixed_shard(shard, codec)
+    return output_of(loaded, shard)[0]
+
+
+def output_of(loaded: LoadedRecipe, shard: Shard) -> tuple[str, str]:
+    """Return where the mixed shard lies, and its codec.
+
+    With ``shuffle: false`` a shard is one document file, and keeps its name and its codec; an explicit
+    ``compression.output`` changes both, so that no file is called ``.gz`` and holds something else.
+    """
+    recipe = loaded.recipe
+    stream = recipe.stream(shard.stream)
+    codec = stream.compression.output
+    folder = loaded.mixed_folder(stream)
+    if recipe.shuffle:
+        return join(folder, shard.file_stem + EXTENSIONS[codec]), codec
+    name = shard.files[0].attribute_name
+    if "output" not in stream.compression.model_fields_set:
+        codec = codec_of(name, stream.compression.input)
+    elif codec_of(name) not in ("", codec):
+        name = name.rpartition(".")[0] + (f".{codec}" if codec else "")
+    return join(folder, "documents" if recipe.mode == "dolma" else stream.name, name), codec
 
 
 def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
     """Return the mixer's task for a shard: what it reads, by which rules, and where it writes."""
+    output, codec = output_of(loaded, shard)
     files = []
     for file in shard.files:
         own_sets = [*stream.taggers, *([DUPLICATES_SET] if stream.dedupe is not None else [])]
@@ -30,8 +53,8 @@ def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
         stream=stream,
         tolerate=loaded.recipe.tolerate,
         files=tuple(files),
-        output=output_path(loaded, shard),
-        codec=stream.compression.output,
+        output=output,
+        codec=codec,
     )
 
 
