@@ -1,0 +1,225 @@
+"""Tokenizers from a tiktoken ranks file, rewritten as the ``tokenizer.json`` that gives the same ids.
+
+A ranks file holds one ``<base64 bytes> <rank>`` a line and says neither how text is split first nor which
+special tokens there are. Both are known here for published files, recognised by their content. Merges, which
+the other format wants, are recovered from the ranks.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mixle_assets.errors import InputError, RecipeError
+from mixle_assets.manifest import new_hasher
+
+_CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_CL100K = (
+    _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTIONS}?"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTIONS}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+class KnownRanks(NamedTuple):
+    """A published ranks file: how text is split before merging, its special tokens, its normal form."""
+
+    name: str
+    pattern: str
+    special: Mapping[str, int]
+    normal_form: str | None = None
+
+
+_KNOWN = {
+    "gpt2": KnownRanks("gpt2", _GPT2, {"<|endoftext|>": 50256}),
+    "p50k_base": KnownRanks("p50k_base", _GPT2, {"<|endoftext|>": 50256}),
+    "cl100k_base": KnownRanks(
+        "cl100k_base",
+        _CL100K,
+        {
+            "<|endoftext|>": 100257,
+            "<|fim_prefix|>": 100258,
+            "<|fim_middle|>": 100259,
+            "<|fim_suffix|>": 100260,
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "o200k_base": KnownRanks("o200k_base", _O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+    "qwen": KnownRanks(
+        "qwen", _QWEN, {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645}, "NFC"
+    ),
+}
+_DIGESTS = {
+    "8834c38bb564a150a464b965874df39b": "gpt2",
+    "3e526140eeef3242bcbb2684fa1e857f": "p50k_base",
+    "6cb8a8d8c78dc427aaf8b13afc60760c": "cl100k_base",
+    "335222684a0519b879ff41a5b7b5e8b4": "o200k_base",
+    "773c8ce7ca0804eeedd895a31257a965": "qwen",
+}
+"""Digest of the ranks (``digest_of_ranks``) to the name in ``_KNOWN``; r50k_base has the ranks of gpt2."""
+
+
+def parse_ranks(content: bytes, path: str) -> dict[bytes, int]:
+    """Return token bytes to rank.
+
+    Raises:
+        InputError: A line is not ``<base64> <rank>``, a rank or token occurs twice, or a byte has no rank.
+    """
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(content.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            encoded, rank = line.split()
+            token = base64.b64decode(encoded, validate=True)
+            value = int(rank)
+        except (ValueError, binascii.Error) as error:
+            raise InputError(
+                f"not a line of tiktoken ranks: {line[:60]!r}", path=path, line=number
+            ) from error
+        if token in ranks:
+            raise InputError(f"the token {token!r} has two ranks", path=path, line=number)
+        ranks[token] = value
+    missing = [byte for byte in range(256) if bytes([byte]) not in ranks]
+    if missing:
+        raise InputError(f"no tiktoken ranks: {len(missing)} of the 256 bytes have no rank", path=path)
+    if len(set(ranks.values())) != len(ranks):
+        raise InputError("two tokens share a rank", path=path)
+    return ranks
+
+
+def digest_of_ranks(ranks: Mapping[bytes, int]) -> str:
+    """Return the digest of tokens and ranks, whatever the file's spelling."""
+    hasher = new_hasher()
+    for token, rank in sorted(ranks.items(), key=lambda item: item[1]):
+        hasher.update(b"%d %d " % (rank, len(token)) + token)
+    return hasher.hexdigest()
+
+
+def identify(ranks: Mapping[bytes, int], path: str) -> KnownRanks:
+    """Return what is known of a published ranks file.
+
+    Raises:
+        RecipeError: The ranks are not of a published file.
+    """
+    name = _DIGESTS.get(digest_of_ranks(ranks))
+    if name is None:
+        raise RecipeError(
+            f"{path}: {len(ranks):,} ranks of no file that is known here ({', '.join(_KNOWN)}); a ranks file "
+            "does not say how text is split, so give its tokenizer.json as file: instead",
+            key="tokenizer.tiktoken",
+        )
+    return _KNOWN[name]
+
+
+def as_tokenizer_json(ranks: Mapping[bytes, int], known: KnownRanks) -> dict[str, Any]:
+    """Return the parsed ``tokenizer.json`` that gives the same ids as the ranks."""
+    spelling = _byte_spelling()
+    texts = {token: "".join(spelling[byte] for byte in token) for token in ranks}
+    vocabulary = {texts[token]: rank for token, rank in ranks.items()}
+    # Inside the vocabulary, so that the numbers hold although ids between are unused.
+    vocabulary |= known.special
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {
+                "id": token,
+                "content": text,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for text, token in known.special.items()
+        ],
+        "normalizer": {"type": known.normal_form} if known.normal_form else None,
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [
+                {
+                    "type": "Split",
+                    "pattern": {"Regex": known.pattern},
+                    "behavior": "Isolated",
+                    "invert": False,
+                },
+                {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False},
+            ],
+        },
+        "post_processor": None,
+        "decoder": {
+            "type": "ByteLevel",
+            "add_prefix_space": False,
+            "trim_offsets": False,
+            "use_regex": False,
+        },
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            # tiktoken looks a whole piece up before it merges.
+            "ignore_merges": True,
+            "vocab": vocabulary,
+            "merges": [[texts[left], texts[right]] for left, right in merges_of(ranks)],
+        },
+    }
+
+
+def merges_of(ranks: Mapping[bytes, int]) -> list[tuple[bytes, bytes]]:
+    """Return the merges in the order of the ranks of what they make.
+
+    The merge that makes a token is the last one when its bytes are merged by all lower ranks. Mostly one
+    split alone is possible; only where several are, the merging is carried out.
+    """
+    merges = []
+    for token, rank in sorted(ranks.items(), key=lambda item: item[1]):
+        if len(token) == 1:
+            continue
+        splits = [
+            (token[:cut], token[cut:])
+            for cut in range(1, len(token))
+            if ranks.get(token[:cut], rank) < rank and ranks.get(token[cut:], rank) < rank
+        ]
+        if len(splits) > 1:
+            parts = _merge_below(token, rank, ranks)
+            splits = [(parts[0], parts[1])] if len(parts) == 2 else []
+        merges += splits  # none: only ever found whole, by ignore_merges
+    return merges
+
+
+def _merge_below(token: bytes, limit: int, ranks: Mapping[bytes, int]) -> Sequence[bytes]:
+    """Return the parts of ``token`` after all merges whose result ranks below ``limit``."""
+    parts = [token[place : place + 1] for place in range(len(token))]
+    while len(parts) > 1:
+        joined = [ranks.get(left + right, limit) for left, right in itertools.pairwise(parts)]
+        best = min(joined)
+        if best >= limit:
+            break
+        place = joined.index(best)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    return parts
+
+
+def _byte_spelling() -> list[str]:
+    """Return the character that stands for each byte in a byte-level vocabulary.
+
+    Printable bytes stand for themselves; the others, in order, for the characters from U+0100 on.
+    """
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    others = [byte for byte in range(256) if byte not in printable]
+    return [chr(byte) if byte in printable else chr(0x100 + others.index(byte)) for byte in range(256)]

@@ -1,0 +1,216 @@
+"""What a tokenizer is to the stages: ids of texts, texts of ids, and the names of the special ids.
+
+Kinds of tokenizer files live in the modules beside this one; which engine encodes is settled in ``engines``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixle_assets.errors import InputError, RecipeError
+
+
+class Encoded(NamedTuple):
+    """The ids of some texts one after another, and how many belong to each.
+
+    Texts ``"ab"``, ``""``, ``"c"`` as bytes: values ``[97 98 99]``, lengths ``[2 0 1]``.
+    """
+
+    values: NDArray[np.uint32]
+    lengths: NDArray[np.int64]
+
+
+class Engine(Protocol):
+    """An implementation that encodes; two engines for one file must give the same ids."""
+
+    @property
+    def name(self) -> str:
+        """Package that does the work, as ``tokenizer.engine`` names it."""
+
+    def encode(self, texts: Sequence[str]) -> Encoded:
+        """Return the ids of every text, without boundary, BOS or template."""
+
+
+class Vocabulary(NamedTuple):
+    """What a tokenizer file says besides how to encode.
+
+    Attributes:
+        size: Highest id + 1, added tokens included; ids between may be unused.
+        special: Text of each special token to its id.
+        ordinary: Id of any other token by its text, or None; asked only for names in a recipe.
+        names: Some texts to suggest where a name is wrong.
+        unknown_id: The id for what cannot be encoded, or None: the one special id that texts may give.
+        lossless: Whether every text comes back from its ids unchanged.
+    """
+
+    size: int
+    special: Mapping[str, int]
+    ordinary: Callable[[str], int | None]
+    names: Sequence[str]
+    unknown_id: int | None
+    lossless: bool
+
+
+def smallest_dtype(num_ids: int) -> str:
+    """Return ``uint16`` if the ids below ``num_ids`` fit, that is up to 65,536 of them, else ``uint32``."""
+    return "uint16" if num_ids <= 2**16 else "uint32"
+
+
+class TextTokenizer:
+    """A tokenizer with its boundary and BOS looked up, ready to encode.
+
+    Attributes:
+        vocabulary_size: Highest id + 1, added tokens included.
+        boundary_id: The token that packing writes after each document, or None.
+        bos_id: The token before each document, or None; ``encode`` does not add it.
+        file_hash: Hash of the tokenizer file's bytes.
+        special: Text of each special token to its id, boundary and BOS among them.
+        special_strings: ``as_text`` or ``as_ids``: what their spelling inside a text becomes.
+        unknown_id: The id for what cannot be encoded, or None.
+        lossless: Whether every text comes back from its ids unchanged.
+        engine: The engine that encodes.
+        reference: The engine whose ids are right by definition; the same object where no other was taken.
+        engine_note: Why this engine, for the manifest.
+    """
+
+    def __init__(
+        self,
+        *,
+        vocabulary: Vocabulary,
+        engine: Engine,
+        reference: Engine,
+        decode: Callable[[Sequence[int]], str],
+        boundary_id: int | None,
+        bos_id: int | None,
+        file_hash: str,
+        special_strings: str,
+        engine_note: str,
+    ) -> None:
+        self.vocabulary_size = vocabulary.size
+        self.special = dict(vocabulary.special)
+        self.unknown_id = vocabulary.unknown_id
+        self.lossless = vocabulary.lossless
+        self.boundary_id = boundary_id
+        self.bos_id = bos_id
+        self.file_hash = file_hash
+        self.special_strings = special_strings
+        self.engine = engine
+        self.reference = reference
+        self.engine_note = engine_note
+        self._decode = decode
+        named = {token_id for token_id in (boundary_id, bos_id) if token_id is not None}
+        self._forbidden = np.array(
+            sorted((set(self.special.values()) | named) - {vocabulary.unknown_id}), np.uint32
+        )
+        self._special_pattern = _any_of(self.special)
+
+    def encode_flat(self, texts: Sequence[str]) -> Encoded:
+        """Return the ids of every text as one array, dtype uint32, and the number that belongs to each.
+
+        Raises:
+            InputError: The engine failed, or gave a special id although special strings are text.
+        """
+        encoded = run_guarded(self.engine, texts)
+        if self.special_strings == "as_text":
+            self._refuse_special_ids(encoded)
+        return encoded
+
+    def encode_batch(self, texts: Sequence[str]) -> list[NDArray[np.uint32]]:
+        """Return the ids of every text, one 1-D array of dtype uint32 each.
+
+        Raises:
+            InputError: As for ``encode_flat``.
+        """
+        values, lengths = self.encode_flat(texts)
+        return np.split(values, np.cumsum(lengths)[:-1]) if len(texts) else []
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of one text."""
+        return [int(token) for token in self.encode_flat([text]).values]
+
+    def decode(self, ids: Sequence[int] | NDArray[Any]) -> str:
+        """Return the text of some ids; special ids become their spelling."""
+        return self._decode([int(token) for token in ids])
+
+    def count_special_strings(self, text: str) -> int:
+        """Return how often the spelling of a special token stands in a text."""
+        if self._special_pattern is None:
+            return 0
+        prefixes, pattern = self._special_pattern
+        if not any(prefix in text for prefix in prefixes):
+            return 0
+        return sum(1 for _ in pattern.finditer(text))
+
+    def dtype_for(self, pad_id: int | None) -> str:
+        """Return the dtype that holds every id and the padding: ``uint16`` or ``uint32``.
+
+        Raises:
+            RecipeError: ``pad_id`` is negative or beyond 32 bits.
+        """
+        if pad_id is not None and not 0 <= pad_id < 2**32:
+            raise RecipeError(f"must be from 0 to 4294967295, got {pad_id}", key="packing.pad_id")
+        return smallest_dtype(max(self.vocabulary_size, 0 if pad_id is None else pad_id + 1))
+
+    def _refuse_special_ids(self, encoded: Encoded) -> None:
+        if not len(self._forbidden) or not len(encoded.values):
+            return
+        low, high = int(self._forbidden[0]), int(self._forbidden[-1])
+        hits = np.flatnonzero((encoded.values >= low) & (encoded.values <= high))
+        hits = hits[np.isin(encoded.values[hits], self._forbidden)]
+        if len(hits):
+            found = int(encoded.values[hits[0]])
+            row = int(np.searchsorted(np.cumsum(encoded.lengths), hits[0], side="right"))
+            name = next((text for text, token in self.special.items() if token == found), str(found))
+            raise EncodingError(f"its text became the special token {name!r}, id {found}", row)
+
+
+class EncodingError(InputError):
+    """One of several texts could not be encoded; ``row`` is its place among them."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def run_guarded(engine: Engine, texts: Sequence[str]) -> Encoded:
+    """Encode, and turn the failure of a native library into an error that says which text it was.
+
+    Raises:
+        EncodingError: The engine failed on a text.
+    """
+    try:
+        return engine.encode(texts)
+    except BaseException as error:
+        if not _is_native_failure(error):
+            raise
+        for row, text in enumerate(texts):
+            try:
+                engine.encode([text])
+            except BaseException as single:
+                if not _is_native_failure(single):
+                    raise
+                shown = text[:40] + ("…" if len(text) > 40 else "")
+                message = (
+                    f"{engine.name} failed on its text of {len(text):,} characters ({shown!r}): {single}"
+                )
+                raise EncodingError(message, row) from single
+        raise
+
+
+def _is_native_failure(error: BaseException) -> bool:
+    # A panic in a Rust library arrives as a BaseException of a class that cannot be imported.
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _any_of(special: Mapping[str, int]) -> tuple[list[str], re.Pattern[str]] | None:
+    """Return short strings of which one stands in any text with a special string, and the exact pattern."""
+    texts = sorted((text for text in special if text), key=lambda text: (-len(text), text))
+    if not texts:
+        return None
+    prefixes = sorted({text[:3] for text in texts})
+    return prefixes, re.compile("|".join(map(re.escape, texts)))
