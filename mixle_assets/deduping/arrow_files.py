@@ -1,0 +1,131 @@
+"""Arrow IPC files as this stage writes and maps them: whole, without nulls, hashed on the way.
+
+What the columns mean stands in ``hash_files`` and ``slices``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mixle_assets import storage
+from mixle_assets.errors import InputError
+from mixle_assets.manifest import digest_of, new_hasher
+
+
+class ContentHasher:
+    """Hash of columns that is the same however their rows were cut into batches."""
+
+    def __init__(self) -> None:
+        self._hashers: dict[str, Any] = {}
+
+    def update(self, **columns: NDArray[Any] | bytes) -> None:
+        """Append values to each column."""
+        for name, values in columns.items():
+            if name not in self._hashers:
+                self._hashers[name] = new_hasher()
+            self._hashers[name].update(values if isinstance(values, bytes) else np.ascontiguousarray(values))
+
+    def digest(self, *facts: Any) -> str:
+        """Return the digest of all columns and of ``facts``, which are plain JSON."""
+        return digest_of([{name: hasher.hexdigest() for name, hasher in self._hashers.items()}, *facts])
+
+
+class ArrowWriter:
+    """Appends record batches to a file; made by ``write_arrow``.
+
+    Attributes:
+        file_hash: Hash of the stored bytes; complete after the block.
+        size_in_bytes: Stored size; complete after the block.
+    """
+
+    def __init__(self, file: BinaryIO, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.size_in_bytes = 0
+        self.closed = False  # Arrow asks its sink
+        self._file = file
+        self._hasher = new_hasher()
+        self._batches = pa.ipc.new_file(self, schema)
+
+    @property
+    def file_hash(self) -> str:
+        """Hash of the bytes stored so far."""
+        return self._hasher.hexdigest()
+
+    def append(self, columns: list[pa.Array]) -> None:
+        """Append one batch, a column for each field of the schema."""
+        self._batches.write_batch(pa.record_batch(columns, schema=self.schema))
+
+    def write(self, stored: bytes) -> int:
+        """Store bytes; Arrow calls it."""
+        self._hasher.update(stored)
+        self.size_in_bytes += len(stored)
+        return self._file.write(stored)
+
+    def flush(self) -> None:
+        """Leave flushing to the whole write; Arrow calls it."""
+
+    def finish(self) -> None:
+        """Write the footer."""
+        self._batches.close()
+
+
+@contextmanager
+def write_arrow(path: str, schema: pa.Schema) -> Iterator[ArrowWriter]:
+    """Write record batches to ``path``, whole or not at all.
+
+    Raises:
+        StoreError: The store is full or refuses.
+    """
+    with storage.write_whole(path) as file:
+        writer = ArrowWriter(file, schema)
+        yield writer
+        writer.finish()
+
+
+def open_arrow(path: str, schema: pa.Schema) -> pa.ipc.RecordBatchFileReader:
+    """Map a file into memory.
+
+    Raises:
+        InputError: The file is missing, cut short, or holds other columns.
+    """
+    storage.open_read(path).close()  # refuses a missing file in our words
+    try:
+        reader = pa.ipc.open_file(pa.memory_map(str(storage.local_path(path))))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"is no whole Arrow file: {error}", path=path) from error
+    if not reader.schema.equals(schema):
+        found = ", ".join(f"{field.name}: {field.type}" for field in reader.schema)
+        raise InputError(f"holds other columns than this version writes: {found}", path=path)
+    return reader
+
+
+def list_column(offsets: NDArray[np.integer[Any]], values: pa.Array) -> pa.Array:
+    """Return a list column: row i holds ``values[offsets[i]:offsets[i + 1]]``."""
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
+def hash_column(hashes: NDArray[np.uint8]) -> pa.Array:
+    """Return hashes, uint8 of shape (n, width), as a column of ``fixed_size_binary``."""
+    content = pa.py_buffer(np.ascontiguousarray(hashes))
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(hashes.shape[1]), len(hashes), [None, content])
+
+
+def hashes_in(column: pa.Array) -> NDArray[np.uint8]:
+    """Return a column of ``fixed_size_binary`` as uint8 of shape (n, width), without a copy."""
+    width = column.type.byte_width
+    content = column.buffers()[1]
+    if not len(column) or content is None:
+        return np.zeros((0, width), np.uint8)
+    every = np.frombuffer(content, np.uint8)[: (column.offset + len(column)) * width]
+    return every.reshape(-1, width)[column.offset :]
+
+
+def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each list starts, and where the last one ends: counts 2 0 1 give 0 2 2 3."""
+    return np.concatenate([[0], np.cumsum(counts)])

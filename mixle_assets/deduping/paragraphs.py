@@ -1,0 +1,144 @@
+r"""Where the paragraphs of a text lie, and what each hashes to.
+
+A paragraph is what stands between two separators (newlines, unless the recipe says otherwise); a text with n
+separators has n + 1 of them, some may be empty, and an empty text has none. Its span takes the separator
+behind it along, so that removing the span closes the gap, except a separator that ends the text::
+
+    "ab\nc\n"   paragraphs "ab" "c" ""   spans [0 3] [3 4] [4 4]
+
+That is Dolma's rule, in code points throughout. What repeats what is decided in ``index``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_128_digest
+
+# Unicode White_Space, which str.strip() takes for granted but widens by U+001C..U+001F.
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+HASH_IN_BYTES = 16
+NOT_COMPARED = bytes(HASH_IN_BYTES)
+"""Stands for what takes no part, since it is too short or empty; as a hash it would be a 2^-128 accident."""
+
+
+class Paragraphs(NamedTuple):
+    """The paragraphs of several texts, one after the other.
+
+    Attributes:
+        counts: Paragraphs of each text, int64.
+        lengths: Code points of each paragraph without its separator, uint32.
+        hashes: XXH3-128 of each paragraph's UTF-8 bytes, uint8 of shape (paragraphs, 16); zeros where it is
+            not compared.
+    """
+
+    counts: NDArray[np.int64]
+    lengths: NDArray[np.uint32]
+    hashes: NDArray[np.uint8]
+
+
+def is_blank(text: str) -> bool:
+    """Return whether nothing but Unicode white space is in ``text``."""
+    return not text.strip(WHITE_SPACE)
+
+
+def num_words(text: str) -> int:
+    """Return the number of words, which white space separates."""
+    return len(text.split())
+
+
+def is_compared(hashes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which hashes, uint8 of shape (n, 16), take part: those that are not zeros."""
+    halves = np.ascontiguousarray(hashes).view("<u8")
+    compared: NDArray[np.bool_] = (halves[:, 0] != 0) | (halves[:, 1] != 0)
+    return compared
+
+
+def hash_paragraphs(
+    texts: Sequence[str],
+    separator: str = "\n",
+    *,
+    skip_empty: bool = True,
+    min_length: int = 0,
+    min_words: int = 0,
+) -> Paragraphs:
+    """Cut texts into paragraphs and hash each.
+
+    Args:
+        texts: Whole texts; many at a time are faster than one.
+        separator: What stands between two paragraphs; not empty.
+        skip_empty: Do not compare paragraphs of white space alone.
+        min_length: Do not compare paragraphs of fewer code points.
+        min_words: Do not compare paragraphs of fewer words.
+
+    Returns:
+        Counts, lengths and hashes.
+    """
+    counts = np.fromiter((text.count(separator) + 1 if text else 0 for text in texts), np.int64, len(texts))
+    pieces = split_paragraphs(texts, separator)
+    if not pieces:
+        return Paragraphs(counts, np.zeros(0, np.uint32), np.zeros((0, HASH_IN_BYTES), np.uint8))
+    lengths = np.fromiter(map(len, pieces), np.uint32, len(pieces))
+    is_ascii = np.fromiter(map(bytes.isascii, pieces), np.bool_, len(pieces))
+    for position in np.flatnonzero(~is_ascii).tolist():
+        lengths[position] = len(pieces[position].decode())
+    hashes = np.frombuffer(b"".join(map(xxh3_128_digest, pieces)), np.uint8).reshape(-1, HASH_IN_BYTES)
+    skipped = lengths < min_length
+    if skip_empty:
+        skipped |= _blank(pieces, lengths)
+    if min_words:
+        for position in np.flatnonzero(~skipped).tolist():
+            skipped[position] = num_words(pieces[position].decode()) < min_words
+    if skipped.any():
+        hashes = hashes.copy()
+        hashes[skipped] = 0
+    return Paragraphs(counts, lengths, hashes)
+
+
+def split_paragraphs(texts: Sequence[str], separator: str) -> list[bytes]:
+    """Return the paragraphs of all texts as UTF-8, one after the other; an empty text has none."""
+    mark = separator.encode()
+    if len(separator) == 1:  # then texts can be joined by it and cut at once
+        filled = list(filter(None, texts))
+        return separator.join(filled).encode().split(mark) if filled else []
+    return [piece for text in texts if text for piece in text.encode().split(mark)]
+
+
+def paragraph_spans(
+    counts: NDArray[np.int64], lengths: NDArray[np.uint32], separator_length: int = 1
+) -> NDArray[np.int64]:
+    """Return the spans of all paragraphs of several texts, in code points, shape (paragraphs, 2).
+
+    Args:
+        counts: Paragraphs of each text, as ``hash_paragraphs`` gives them.
+        lengths: Code points of each paragraph, without its separator.
+        separator_length: Code points of the separator.
+    """
+    if not len(lengths):
+        return np.zeros((0, 2), np.int64)
+    last = np.cumsum(counts)[counts > 0] - 1  # the last paragraph of each text
+    ends = np.cumsum(lengths.astype(np.int64) + separator_length)
+    spans = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
+    starts = np.concatenate([[0], ends[last[:-1]]])  # of the texts, when laid end to end
+    spans -= np.repeat(starts, counts[counts > 0])[:, None]
+    spans[last, 1] -= separator_length
+    # The separator that ends a text belongs to no paragraph, so the empty one behind it lies before it.
+    closed = last[(lengths[last] == 0) & (counts[counts > 0] > 1)]
+    spans[closed - 1, 1] -= separator_length
+    spans[closed] -= separator_length
+    return spans
+
+
+def _blank(pieces: list[bytes], lengths: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    blank: NDArray[np.bool_] = lengths == 0
+    # Nearly every other paragraph starts with a printable ASCII character and needs no look.
+    first = np.frombuffer(b"".join([piece[:1] or b"x" for piece in pieces]), np.uint8)
+    for position in np.flatnonzero(((first <= 32) | (first >= 128)) & ~blank).tolist():
+        blank[position] = is_blank(pieces[position].decode())
+    return blank

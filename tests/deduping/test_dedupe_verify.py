@@ -1,0 +1,93 @@
+"""The guarantees of deduping, each seen to fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mixle_assets.deduping.verify import DedupedShard, find_missing_rows, find_wrong_survivors
+from mixle_assets.recipe import Dedupe
+
+RULES = Dedupe(documents={}, paragraphs={})
+SHARDS = {
+    "a/0000": {"a.jsonl": ["one\ntwo\n", "", "two"]},
+    "b/0000": {"b.jsonl": ["one\ntwo\n", "three\nthree"], "c.jsonl": ["two", "\n\n"]},
+}
+
+
+@pytest.fixture
+def deduped(dedupe):
+    def run(rules=RULES):
+        corpus = dedupe(SHARDS, rules)
+        return corpus, [
+            DedupedShard(
+                key.partition("/")[0],
+                files,
+                corpus.rules[key],
+                {file.name: corpus.attribute_path(file.name) for file in files},
+            )
+            for key, files in corpus.files.items()
+        ]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES,
+        Dedupe(documents={}, paragraphs={}, skip_empty=False),
+        Dedupe(documents={}, paragraphs={}, keep="none"),
+        Dedupe(documents={}, paragraphs={}, keep={"prefer": ["b"]}),
+        Dedupe(paragraphs={"separator": "o"}, min_length=2),
+        Dedupe(documents={"key": "$.id"}, min_words=1),
+    ],
+)
+@pytest.mark.parametrize("one_in", [1, 2])
+def test_nothing_is_found_where_the_marks_are_right(deduped, rules, one_in):
+    _, shards = deduped(rules)
+
+    assert list(find_wrong_survivors(shards, one_in=one_in)) == []
+    assert [violation for shard in shards for violation in find_missing_rows(shard)] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("[[0,8,1]]", "[]", "bff_duplicate_docs: []"),
+        ("[[0,4,1],[4,7,1]]", "[[0,4,1]]", "bff_duplicate_paragraph_spans: [[0, 4, 1]]"),
+        ("[[6,11,1]]", "[[0,6,1]]", "bff_duplicate_paragraph_spans: [[0, 6, 1]]"),
+        ("[[6,11,1]]", "[[5,11,1]]", "bff_duplicate_paragraph_spans: [[5, 11, 1]]"),
+    ],
+)
+def test_a_wrong_mark_is_found(deduped, old, new, found):
+    corpus, shards = deduped()
+    path = Path(corpus.attribute_path("b.jsonl"))
+    content = path.read_text()
+    assert content.count(old) == 1
+    path.write_text(content.replace(old, new))
+
+    (violation,) = find_wrong_survivors(shards)
+    assert violation.where.startswith("b.jsonl:")
+    assert violation.found == found
+
+
+def test_a_missing_a_foreign_and_a_surplus_row_are_found(deduped):
+    corpus, shards = deduped()
+    path = Path(corpus.attribute_path("a.jsonl"))
+    rows = path.read_text().splitlines(keepends=True)
+
+    path.write_text("".join(rows[:-1]))
+    (violation,) = find_missing_rows(shards[0])
+    assert violation.expected == "a row for line 3 of a.jsonl"
+
+    path.write_text("".join([rows[0], rows[2], rows[1]]))
+    assert [violation.found for violation in find_missing_rows(shards[0])] == [
+        "id 'a.jsonl:3'",
+        "id 'a.jsonl:2'",
+    ]
+
+    path.write_text("".join([*rows, rows[0]]))
+    (violation,) = find_missing_rows(shards[0])
+    assert violation.found == "id 'a.jsonl:1'"
