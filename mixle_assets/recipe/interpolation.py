@@ -172,12 +172,14 @@ class _Resolver:
         return _joined(parts), position
 
     def text(self, part: _Part, key: Key) -> str:
+        if isinstance(part, _Quoted):
+            return part.text
         value = self.call(part, key) if isinstance(part, _Call) else part
         if isinstance(value, Spelled):
             return str(value.value) if type(value.value) is int else value.text
         if isinstance(value, dict | list | tuple):
             self.fail("a mapping or a list cannot stand inside a text", key)
-        return "null" if value is None else str(value.text if isinstance(value, _Quoted) else value)
+        return "null" if value is None else str(value)
 
     def call(self, call: _Call, key: Key) -> Any:  # noqa: RET503 (fail does not return)
         """Return what one ``${...}`` stands for."""
@@ -191,9 +193,14 @@ class _Resolver:
                 arguments.append("")
                 is_quoted.append(False)
             else:
-                arguments[-1] = arguments[-1].lstrip() + self.text(part, key)
+                # Space around an argument does not count, unless it stands in quotes.
+                before = arguments[-1] if is_quoted[-1] else arguments[-1].lstrip()
                 is_quoted[-1] = is_quoted[-1] or isinstance(part, _Quoted)
-        arguments = [argument.strip() for argument in arguments]
+                arguments[-1] = before + self.text(part, key)
+        arguments = [
+            argument if quoted else argument.strip()
+            for argument, quoted in zip(arguments, is_quoted, strict=True)
+        ]
         if name is None:
             return self.reference(arguments[0], key)
         if name == "oc.env" and len(arguments) <= 2:

@@ -151,12 +151,23 @@ def _place_and_message(fault: ErrorDetails, tree: Tree, resolved: Resolved) -> t
     else:
         template = _MESSAGES.get(fault["type"], fault["msg"].replace("{", "{{").replace("}", "}}"))
         context = {**context, "expected": context.get("expected", "").replace("'", "").replace(" or ", ", ")}
-        message = template.format(shown=shown(fault["input"]), **context)
+        given = _value_at(resolved.value, _as_in_file(key, tree), fault["input"])
+        message = template.format(shown=shown(given), **context)
         if fault["type"] == "literal_error" and isinstance(fault["input"], str):
             message += nearest_word(fault["input"], context["expected"].split(", "))
     for secret in resolved.secrets:
         message = message.replace(secret, "***")
     return _as_in_file(key, tree), message
+
+
+def _value_at(value: Any, key: Key, otherwise: Any) -> Any:
+    """Return what stands in the file at a key, or ``otherwise`` where nothing does."""
+    try:
+        for part in key:
+            value = value[part]
+    except (KeyError, IndexError, TypeError):
+        return otherwise
+    return value
 
 
 def _as_in_file(key: Key, tree: Tree) -> Key:

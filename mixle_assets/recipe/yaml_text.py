@@ -79,8 +79,9 @@ def read_yaml(text: str, *, path: str) -> Tree:
     except RecursionError:
         raise RecipeError("not a recipe: nested too deep", path=path) from None
     reader = _Reader(path)
-    value = {} if root is None else reader.read(root, (), 1)
-    return Tree(value, reader.lines)
+    if root is None:
+        return Tree({}, {(): 1})
+    return Tree(reader.read(root, (), 1), reader.lines)
 
 
 _SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
