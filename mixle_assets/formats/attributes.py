@@ -16,10 +16,12 @@ from mixle_assets.formats.lines import LineReader, OnMalformed
 from mixle_assets.formats.rows import MalformedRowError, decode_exactly, encode_row
 from mixle_assets.records import Attributes, Counts, DocumentId, FileStamp
 
-__all__ = ["MISSING_ID", "AttributeReader", "encode_attribute_row", "read_attribute_rows"]
+__all__ = ["MISSING_ID", "UNREADABLE_ID", "AttributeReader", "encode_attribute_row", "read_attribute_rows"]
 
 MISSING_ID = msgspec.UNSET
 """The id of a row that has none; Dolma takes it as equal to a document's that has none either."""
+UNREADABLE_ID = msgspec.NODEFAULT
+"""The id of a row that could not be read and was tolerated."""
 
 
 class _AttributeRow(msgspec.Struct):
@@ -75,7 +77,7 @@ class AttributeReader:
             if not self._skip:
                 raise InputError(str(error), path=self.path, line=number) from error
             self.counts.note("malformed_attribute_rows")
-            return None, {}
+            return UNREADABLE_ID, {}
         return row.get("id", MISSING_ID), attributes
 
 
@@ -94,7 +96,7 @@ def read_attribute_rows(
     Args:
         path: Location of the file.
         codec: ``gz``, ``zst`` or ``""``; None takes it from the extension.
-        malformed_row: ``error`` raises; ``skip`` hands out ``(line_number, None, {})`` in place of a row that
+        malformed_row: ``error`` raises; ``skip`` hands out ``(line_number, UNREADABLE_ID, {})`` in place of a row that
             cannot be read, so that later rows keep their position, and notes ``malformed_attribute_rows``.
         counts: Where ``blank_lines`` and tolerated faults are noted.
 

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats.attributes import MISSING_ID, encode_attribute_row, read_attribute_rows
+from mixle_assets.formats.attributes import MISSING_ID, UNREADABLE_ID, encode_attribute_row, read_attribute_rows
 from mixle_assets.records import Counts
 
 
@@ -56,7 +56,7 @@ def test_a_malformed_row_fails_with_its_line_or_keeps_its_place_empty(tmp_path, 
 
     counts = Counts()
     rows = list(read_attribute_rows(path, malformed_row="skip", counts=counts))
-    assert [(number, document_id) for number, document_id, _ in rows] == [(1, 1), (2, None), (3, 3)]
+    assert [(number, document_id) for number, document_id, _ in rows] == [(1, 1), (2, UNREADABLE_ID), (3, 3)]
     assert counts.noted == {"malformed_attribute_rows": 1}
     assert counts.num_in == 0
 

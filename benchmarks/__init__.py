@@ -1,0 +1,1 @@
+"""Speed, side by side with the tools people use today; nothing of the package imports this."""

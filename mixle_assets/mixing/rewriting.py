@@ -1,0 +1,137 @@
+"""A stream's span replacements, compiled: which characters of a text go, and what stands there instead.
+
+The algebra of spans is in ``spans``; here recipes meet it, and the counts are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mixle_assets.errors import EvaluationError
+from mixle_assets.expressions.replacements import compile_replacement
+from mixle_assets.expressions.selectors import compile_selector
+from mixle_assets.mixing.spans import PLACEHOLDER, Rewritten, Selected, replace_spans, take_spans
+from mixle_assets.recipe.streams import SpanReplacement
+
+
+class SpanRule:
+    """One ``span_replacement`` of a recipe, compiled, with its counts.
+
+    Attributes:
+        rule: The rule as the recipe has it.
+        place: Its place in the recipe, from 0.
+        num_documents: Documents in which it selected a span.
+        num_selected: Spans within the score bounds and the text.
+        num_reversed: Spans left out because their end stands before their start.
+        num_outside: Spans left out because they hold no character of the text.
+    """
+
+    def __init__(self, rule: SpanReplacement, place: int) -> None:
+        self.rule = rule
+        self.place = place
+        self.num_documents = self.num_selected = self.num_reversed = self.num_outside = 0
+        self.selector = compile_selector(rule.span, rule.syntax)
+        self.replacement = compile_replacement(rule.replacement)
+        self._lowest = -math.inf if rule.min_score is None else rule.min_score
+        self._beyond = math.inf if rule.max_score is None else rule.max_score
+        # A template that no document changes: rendered once, with the place of the removed text left open.
+        self._template = (
+            None if rule.replacement.startswith("$") else self.replacement.render({}, PLACEHOLDER)
+        )
+
+    def select(self, document: Mapping[str, Any], length: int) -> list[Selected]:
+        """Return the spans of a text of ``length`` code points that the rule replaces.
+
+        Raises:
+            EvaluationError: What the selector found are no spans, or the replacement is no string.
+        """
+        nodes = self.selector.select(document)
+        if not nodes:
+            return []
+        try:
+            taken = take_spans(
+                nodes,
+                length,
+                rule=self.place,
+                replacement=self._template or "",
+                lowest=self._lowest,
+                beyond=self._beyond,
+            )
+            self.num_reversed += taken.num_reversed
+            self.num_outside += taken.num_outside
+            if not taken.spans:
+                return []
+            self.num_documents += 1
+            self.num_selected += len(taken.spans)
+            if self._template is not None:
+                return taken.spans
+            template = self.replacement.render(document, PLACEHOLDER)
+        except EvaluationError as error:
+            raise error.at(rule=self.rule.span) from error
+        return [(start, minus_end, place, template) for start, minus_end, place, _ in taken.spans]
+
+    def statistics(self) -> dict[str, Any]:
+        """Return the rule and its counts, plain JSON."""
+        return {
+            "span": self.rule.span,
+            "replacement": self.rule.replacement,
+            "num_documents": self.num_documents,
+            "num_selected": self.num_selected,
+            "num_reversed": self.num_reversed,
+            "num_outside": self.num_outside,
+        }
+
+
+class Rewriter:
+    """All span replacements of a stream; one object serves one shard, since it counts.
+
+    Attributes:
+        rules: The compiled rules, in the recipe's order.
+        num_texts: Texts in which a span was replaced.
+        num_removed: Code points cut out.
+        num_clipped: Spans of which an earlier one had taken the first part.
+        num_swallowed: Spans that lay within an earlier one.
+    """
+
+    def __init__(self, rules: Sequence[SpanReplacement]) -> None:
+        self.rules = [SpanRule(rule, place) for place, rule in enumerate(rules)]
+        self.num_texts = self.num_removed = self.num_clipped = self.num_swallowed = 0
+
+    def select(self, document: Mapping[str, Any], length: int) -> list[Selected]:
+        """Return the spans of all rules in a text of ``length`` code points.
+
+        Raises:
+            EvaluationError: A selector failed, or found what are no spans; the rule is named.
+        """
+        spans: list[Selected] = []
+        for rule in self.rules:
+            spans += rule.select(document, length)
+        return spans
+
+    def rewrite(self, document: Mapping[str, Any], text: str) -> str:
+        """Return the text with the spans of all rules replaced.
+
+        Raises:
+            EvaluationError: As for ``select``.
+        """
+        spans = self.select(document, len(text))
+        if not spans:
+            return text
+        rewritten: Rewritten = replace_spans(text, spans)
+        self.num_texts += 1
+        self.num_removed += rewritten.num_removed
+        self.num_clipped += rewritten.num_clipped
+        self.num_swallowed += rewritten.num_swallowed
+        return rewritten.text
+
+    def statistics(self) -> dict[str, Any]:
+        """Return the counts of all rules together and of each, plain JSON."""
+        return {
+            "num_texts": self.num_texts,
+            "num_removed_characters": self.num_removed,
+            "num_clipped": self.num_clipped,
+            "num_swallowed": self.num_swallowed,
+            "rules": [rule.statistics() for rule in self.rules],
+        }
