@@ -1,0 +1,227 @@
+"""Tokens copied into rows, as a plan says: three ways with the same bytes.
+
+- NumPy: a slice for each piece. Nothing to load; right for a few rows.
+- Arrow: one ``take`` over all documents, for many rows in sequence without a compiler.
+- numba: a ``memcpy`` for each piece with look-ahead (``kernels``), for many rows and for random ones.
+
+Rows stay in the documents' own dtype; a trainer's int64 is made when a batch is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mixle_assets.packing.plan import RowPlan
+
+Kernel: TypeAlias = Literal["auto", "numpy", "arrow", "numba"]
+
+WORTH_LOADING = 2**24
+"""Cells in one call from which on it pays to load a kernel that is not loaded yet."""
+WORTH_A_KERNEL = 2**12
+"""Cells in one call from which on a loaded kernel is quicker than slices."""
+
+
+@dataclass(frozen=True)
+class TokenSource:
+    """Where the tokens of every document lie in memory, mapped files included.
+
+    Attributes:
+        values: The arrays the documents lie in, one for each file; kept so that the memory stays.
+        addresses: Address of each document's first token, int64, shape (num_documents,).
+        lengths: Tokens of each document, int64, shape (num_documents,).
+    """
+
+    values: Sequence[NDArray[Any]]
+    addresses: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the tokens."""
+        return self.values[0].dtype if self.values else np.dtype(np.int64)
+
+    def tokens(self, document: int) -> NDArray[Any]:
+        """Return the tokens of one document, a view."""
+        if not (length := int(self.lengths[document])):
+            return np.empty(0, self.dtype)
+        address = int(self.addresses[document])
+        home = self._homes[int(np.searchsorted(self._home_addresses, address, side="right")) - 1]
+        start = (address - home.ctypes.data) // self.dtype.itemsize
+        return home[start : start + length]
+
+    @cached_property
+    def writable_lengths(self) -> NDArray[np.int64]:
+        """The lengths in memory that is not read-only."""
+        return self.lengths if self.lengths.flags.writeable else self.lengths.copy()
+
+    @cached_property
+    def _homes(self) -> list[NDArray[Any]]:
+        return sorted(self.values, key=lambda array: array.ctypes.data)
+
+    @cached_property
+    def _home_addresses(self) -> NDArray[np.int64]:
+        return np.array([array.ctypes.data for array in self._homes], np.int64)
+
+
+def source_of(
+    files: Sequence[tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]], dtype: np.dtype[Any]
+) -> TokenSource:
+    """Return one source over several files, each given as (values, starts, lengths) in tokens."""
+    addresses = np.empty(sum(len(starts) for _, starts, _ in files), np.int64)
+    at = 0
+    for values, starts, _ in files:
+        part = addresses[at : at + len(starts)]
+        np.multiply(starts, dtype.itemsize, out=part)
+        part += values.ctypes.data
+        at += len(starts)
+    lengths = (
+        files[0][2]
+        if len(files) == 1
+        else np.concatenate([np.empty(0, np.int64), *(part for _, _, part in files)])
+    )
+    return TokenSource([values for values, _, _ in files] or [np.empty(0, dtype)], addresses, lengths)
+
+
+def source_in_memory(documents: Sequence[NDArray[Any]]) -> TokenSource:
+    """Return a source over 1-D arrays of one dtype, copied into one array."""
+    lengths = np.array([len(tokens) for tokens in documents], np.int64)
+    values = (
+        np.concatenate([np.empty(0, np.int64), *documents]) if not documents else np.concatenate(documents)
+    )
+    starts = np.cumsum(lengths) - lengths
+    return source_of([(values, starts, lengths)], values.dtype)
+
+
+def gather_rows(
+    plan: RowPlan,
+    source: TokenSource,
+    rows: NDArray[np.int64] | range,
+    *,
+    boundary_id: int | None,
+    pad_id: int,
+    kernel: Kernel = "auto",
+) -> NDArray[Any]:
+    """Copy rows together.
+
+    Args:
+        plan: Where each token comes from.
+        source: Where the tokens are.
+        rows: Row numbers, any order; -1 is a row of padding alone.
+        boundary_id: Written after each document; None exactly where the plan has no boundaries.
+        pad_id: Written where no token stands.
+        kernel: Which way; all give the same bytes.
+
+    Returns:
+        Shape (len(rows), block + 1), in the source's dtype.
+    """
+    numbers = np.asarray(rows, np.int64)
+    width = plan.block + 1
+    real = numbers >= 0
+    if not real.all():
+        out = np.full((len(numbers), width), pad_id, source.dtype)
+        out[real] = gather_rows(
+            plan, source, numbers[real], boundary_id=boundary_id, pad_id=pad_id, kernel=kernel
+        )
+        return out
+    if len(numbers) and not numbers.max() < plan.num_rows:
+        raise IndexError(f"row {int(numbers.max())} of {plan.num_rows}")
+    chosen = choose_kernel(kernel, len(numbers) * width)
+    if chosen == "arrow" and len(numbers):
+        return _take_rows(plan, source, numbers, boundary_id, pad_id)
+    out = np.empty((len(numbers), width), source.dtype)
+    if chosen == "numba":
+        from mixle_assets.packing import kernels
+
+        kernels.copy_rows(plan, source, numbers, out, boundary_id, pad_id)
+    else:
+        for number, row in enumerate(numbers.tolist()):
+            _copy_row(plan, source, row, out[number], boundary_id, pad_id)
+    return out
+
+
+def choose_kernel(kernel: Kernel, num_cells: int) -> Kernel:
+    """Return which way to copy so many cells: what was asked for, or what is quickest here."""
+    if kernel != "auto":
+        return kernel
+    if "mixle_assets.packing.kernels" in sys.modules and num_cells >= WORTH_A_KERNEL:
+        return "numba"
+    if num_cells < WORTH_LOADING:
+        return "numpy" if num_cells < WORTH_A_KERNEL else "arrow"
+    return "numba" if importlib.util.find_spec("numba") else "arrow"
+
+
+def _copy_row(
+    plan: RowPlan, source: TokenSource, row: int, out: NDArray[Any], boundary_id: int | None, pad_id: int
+) -> None:
+    filled = 0
+    for document, start, stop, row_start, row_stop in plan.segments(row):
+        tokens = source.tokens(document)[start:stop]
+        out[row_start : row_start + len(tokens)] = tokens
+        if row_start + len(tokens) < row_stop:
+            out[row_stop - 1] = boundary_id
+        filled = row_stop
+    out[filled:] = pad_id
+
+
+def _take_rows(
+    plan: RowPlan, source: TokenSource, rows: NDArray[np.int64], boundary_id: int | None, pad_id: int
+) -> NDArray[Any]:
+    """Copy rows by one Arrow ``take``: tokens, boundary and padding of each piece in turn.
+
+    Arrow's take of binary values is the quickest gather that needs no compiler, and it reads only the two
+    offsets around each value it takes. So one value is made for every run of bytes that is wanted, in the
+    order it is wanted, at its place in this process's memory; every second value lies between two of those,
+    means nothing and is not taken.
+    """
+    width = plan.block + 1
+    size = source.dtype.itemsize
+    starts = rows * width
+    first = np.searchsorted(plan.ends, starts, side="right")
+    num_pieces = np.searchsorted(plan.begins, starts + width, side="left") - first
+    last = np.cumsum(num_pieces)
+    row_of = np.repeat(np.arange(len(rows)), num_pieces)
+    pieces = np.arange(last[-1]) + (first - last + num_pieces)[row_of]
+    starts = starts[row_of]
+    piece_begins = plan.begins[pieces]
+    begins = np.maximum(piece_begins, starts)
+    ends = np.minimum(plan.ends[pieces], starts + width)
+    documents = plan.documents[pieces]
+    skips = begins - piece_begins
+    if plan.skips is not None:
+        skips += plan.skips[pieces]
+    num_tokens = np.minimum(ends - begins, np.maximum(source.lengths[documents] - skips, 0))
+    # Padding follows the last piece of a row only; a row has at least one piece, if of no length.
+    padding = np.zeros(len(pieces), np.int64)
+    padding[last - 1] = rows * width + width - ends[last - 1]
+    fill = np.full(width + 1, pad_id, source.dtype)
+    fill[0] = pad_id if boundary_id is None else boundary_id
+    fill_address = fill.ctypes.data
+
+    with_padding = bool(padding.any())
+    edges = np.empty((len(documents), 2 + with_padding, 2), np.int64)
+    edges[:, 0, 0] = source.addresses[documents] + skips * size
+    edges[:, 0, 1] = edges[:, 0, 0] + num_tokens * size
+    edges[:, 1, 0] = fill_address
+    edges[:, 1, 1] = fill_address + (ends - begins - num_tokens) * size
+    if with_padding:
+        edges[:, 2, 0] = fill_address + size
+        edges[:, 2, 1] = fill_address + size + padding * size
+    offsets = np.append(edges.reshape(-1), 0)
+    base = int(offsets[:-1].min(initial=fill_address))
+    offsets -= base
+    # Arrow reserves room by the mean length of a value, which it takes from the first and the last offset.
+    num_cells = len(rows) * width
+    offsets[-1] = offsets[0] + 2 * num_cells * size
+    memory = pa.foreign_buffer(base, 2**62)
+    values = pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), memory])
+    taken = values.take(pa.array(np.arange(0, len(offsets) - 1, 2)))
+    return np.frombuffer(taken.buffers()[2], source.dtype, count=num_cells).reshape(len(rows), width)

@@ -1,0 +1,297 @@
+"""``StreamingCorpus``: batches for one rank, the same on every machine, from any place in any epoch.
+
+A drop-in for mixle 0.8.2 over any sequence of documents; over a stored corpus it reads rows by memory map.
+Where rows come from is the business of ``sequences`` and ``corpus``; this module keeps the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixle_assets.packing.arguments import non_negative, optional_token_id, positive, rank_of, token_id
+from mixle_assets.packing.corpus import Corpus
+from mixle_assets.packing.order import SequenceSelector, shard_documents_for_rank
+from mixle_assets.packing.position import Position, decode_position, encode_position
+from mixle_assets.packing.sequences import open_sequence, sequence_digest, sequence_order
+from mixle_assets.packing.settings import PackingSettings, check_settings
+from mixle_assets.packing.views import Batch, RankRows, batch_of
+from mixle_assets.records import Segment
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "<the corpus's own>"
+
+
+_UNSET: Final[Any] = _Unset()
+
+
+class StreamingCorpus:
+    """Batches of packed rows for one rank.
+
+    ``documents`` is any sequence of 1-D token ids, or what ``load_corpus`` returns. Over a stored corpus
+    every setting but ``rank`` defaults to the corpus's own; where all of them are its own, its rows are read,
+    and otherwise made from its doc arrays.
+
+    Args:
+        documents: What is packed. Nothing of it is read before the first batch.
+        rank: Which reader this is, from 0.
+        world_size: How many readers share the corpus.
+        block: Targets in a row, in tokens.
+        batch_size: Rows in a batch; the last batch of an epoch may be short and is delivered.
+        seed: Decides the order, with the epoch.
+        pad_id: Fills the tail of the last row.
+        boundary_id: Written after each document; None for none.
+        sequence_selector: Curriculum hook, see ``global_document_order``.
+        order: ``mixle`` or ``separated``.
+        residency: ``documents``: each rank packs its own documents, as mixle does. ``rows``: one packing,
+            whose rows are dealt; the same rows whatever the world size.
+        equalize: ``drop`` or ``pad``: every rank gets equally many batches.
+        strategy: ``concatenate``, or ``best_fit`` to cut only documents longer than a row.
+
+    Attributes:
+        last_packing_efficiency: Share of real tokens in the rank's rows of the epoch last begun; None before.
+
+    Raises:
+        TypeError: A number is not one.
+        ValueError: A number is out of range; the message begins with its name.
+    """
+
+    def __init__(
+        self,
+        documents: Any,
+        *,
+        rank: int,
+        world_size: int = _UNSET,
+        block: int = _UNSET,
+        batch_size: int = _UNSET,
+        seed: int = _UNSET,
+        pad_id: int = _UNSET,
+        boundary_id: int | None = _UNSET,
+        sequence_selector: SequenceSelector | None = _UNSET,
+        order: str = _UNSET,
+        residency: str = _UNSET,
+        equalize: str = _UNSET,
+        strategy: str = _UNSET,
+    ) -> None:
+        given = {
+            name: value
+            for name, value in {
+                "world_size": world_size,
+                "block": block,
+                "batch_size": batch_size,
+                "seed": seed,
+                "pad_id": pad_id,
+                "boundary_id": boundary_id,
+                "sequence_selector": sequence_selector,
+                "order": order,
+                "residency": residency,
+                "equalize": equalize,
+                "strategy": strategy,
+            }.items()
+            if value is not _UNSET
+        }
+        defaults = documents.defaults() if isinstance(documents, Corpus) else _MIXLE_DEFAULTS
+        if missing := [name for name in _NO_DEFAULT if name not in given and name not in defaults]:
+            raise TypeError(f"StreamingCorpus() is missing the keyword arguments {', '.join(missing)}")
+        values = {**defaults, **given}
+        self.documents = documents
+        self.rank, self.world_size = rank_of(rank, values["world_size"])
+        self.block = positive("block", values["block"])
+        self.batch_size = positive("batch_size", values["batch_size"])
+        self.seed = non_negative("seed", values["seed"])
+        self.pad_id = token_id("pad_id", values["pad_id"])
+        self.boundary_id = optional_token_id("boundary_id", values["boundary_id"])
+        self.sequence_selector: SequenceSelector | None = values["sequence_selector"]
+        self.order: str = values["order"]
+        self.residency: str = values["residency"]
+        self.equalize: str = values["equalize"]
+        self.strategy: str = values["strategy"]
+        self.last_packing_efficiency: float | None = None
+        self._position = Position(epoch=0, rows=0, finished=False)
+        self._loaded: Position | None = None
+        self._opened: tuple[Any, RankRows] | None = None
+        check_settings(**self._settings_values())
+
+    @property
+    def settings(self) -> PackingSettings:
+        """The settings that decide which token stands where."""
+        return PackingSettings(**self._settings_values())
+
+    def _settings_values(self) -> dict[str, Any]:
+        return {
+            name: getattr(self, name)
+            for name in (
+                "world_size",
+                "block",
+                "seed",
+                "pad_id",
+                "boundary_id",
+                "order",
+                "residency",
+                "equalize",
+                "strategy",
+            )
+        }
+
+    def rank_document_indices(self, epoch: int) -> NDArray[Any]:
+        """Return which documents this rank packs in an epoch, in order.
+
+        With residency ``rows`` these are all documents, since every rank reads rows of one packing.
+        """
+        if isinstance(self.documents, Corpus):
+            order = self.documents.order(self.settings, epoch, self.sequence_selector)
+        else:
+            order = sequence_order(self.documents, self.settings, epoch, self.sequence_selector)
+        if self.residency == "rows":
+            return np.asarray(order)
+        return shard_documents_for_rank(order, self.rank, self.world_size)
+
+    def epoch_batches(self, epoch: int) -> Iterator[Batch]:
+        """Yield the batches of an epoch: ``(context, targets, loss_mask)``, each of shape (b, block).
+
+        Nothing is read before the first batch is asked for. After ``load_state_dict`` the loaded epoch goes
+        on where it was.
+
+        Raises:
+            ValueError: A position was loaded and this is another epoch while that one is not finished.
+        """
+        first = self._first_rows(non_negative("epoch", epoch))
+        elastic = self.residency == "rows"
+        rows = self._open(epoch, first if elastic else 0, anew=True)
+        cells = rows.num_rows * (self.block + 1)
+        if not rows.num_rows:
+            self.last_packing_efficiency = 1.0
+        start = 0 if elastic else min(first, rows.num_rows)
+        while start < rows.num_rows:
+            stop = start + self.batch_size
+            self.last_packing_efficiency = rows.real_tokens / cells
+            batch = batch_of(*rows.read(start, stop))
+            finished = stop >= max(rows.deal.rows_per_rank)
+            if elastic:
+                consumed = min(first + stop * self.world_size, rows.last_row)
+                consumed = rows.last_row if finished else consumed
+            else:
+                consumed = stop
+            # Before the batch is handed out: who holds a batch has consumed it.
+            self._position = Position(int(epoch), consumed, finished)
+            yield batch
+            start = stop
+        self._position = Position(int(epoch), self._position.rows, finished=True)
+
+    def batch(self, epoch: int, step: int) -> Batch:
+        """Return batch ``step`` of an epoch, counted from the epoch's begin; leaves the position alone.
+
+        Raises:
+            IndexError: The epoch has no such batch on this rank.
+        """
+        rows = self._open(epoch, 0)
+        start, stop = self._rows_of_step(rows, epoch, step)
+        return batch_of(*rows.read(start, stop))
+
+    def segments(self, epoch: int, step: int) -> list[list[Segment]]:
+        """Return for each row of a batch which documents it consists of; see ``RowPlan.segments``."""
+        rows = self._open(epoch, 0)
+        return rows.segments(*self._rows_of_step(rows, epoch, step))
+
+    def num_batches(self, epoch: int) -> int:
+        """Return how many batches this rank gets in an epoch."""
+        return -(-self.num_rows(epoch) // self.batch_size)
+
+    def num_rows(self, epoch: int) -> int:
+        """Return how many rows this rank reads in an epoch."""
+        return self._open(epoch, 0).num_rows
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the position behind the batch handed out last, as plain JSON; the same on every rank.
+
+        ``rows`` counts rows of the whole epoch with residency ``rows``, and rows of each rank otherwise.
+        """
+        return encode_position(self._position, self.settings, self._identity())
+
+    def state_at(self, epoch: int, step: int) -> dict[str, Any]:
+        """Return the position behind batch ``step`` of an epoch, for readers that run ahead elsewhere.
+
+        ``step`` -1 is the begin of the epoch.
+        """
+        rows = self._open(epoch, 0)
+        if step >= 0:
+            self._rows_of_step(rows, epoch, step)
+        consumed = (step + 1) * self.batch_size
+        finished = consumed >= max(rows.deal.rows_per_rank)
+        if self.residency == "rows":
+            consumed = rows.last_row if finished else min(consumed * self.world_size, rows.last_row)
+        return encode_position(Position(epoch, consumed, finished), self.settings, self._identity())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a position was saved; takes effect at the next ``epoch_batches`` of its epoch.
+
+        The batch size may be another; so may the world size with residency ``rows``.
+
+        Raises:
+            ValueError: The position belongs to another corpus or other settings; each difference is named.
+        """
+        self._position = self._loaded = decode_position(state, self.settings, self._identity())
+
+    @property
+    def epoch(self) -> int:
+        """The epoch to go on with: that of the position, or the next if it is finished."""
+        return self._position.epoch + self._position.finished
+
+    def _first_rows(self, epoch: int) -> int:
+        loaded, self._loaded = self._loaded, None
+        if loaded is None or (loaded.finished and epoch > loaded.epoch):
+            return 0
+        if epoch != loaded.epoch:
+            self._loaded = loaded
+            raise ValueError(
+                f"epoch {epoch} asked for, but the position loaded is row {loaded.rows} of epoch "
+                f"{loaded.epoch}; go on with epoch_batches({loaded.epoch})"
+            )
+        return loaded.rows
+
+    def _rows_of_step(self, rows: RankRows, epoch: int, step: int) -> tuple[int, int]:
+        number = -(-rows.num_rows // self.batch_size)
+        if not 0 <= non_negative("step", step) < number:
+            raise IndexError(f"step {step} of epoch {epoch}: rank {self.rank} has {number} batches")
+        return step * self.batch_size, min((step + 1) * self.batch_size, rows.num_rows)
+
+    def _open(self, epoch: Any, first_row: int, *, anew: bool = False) -> RankRows:
+        key = (epoch, first_row, self.rank, self.settings, self.sequence_selector, id(self.documents))
+        if (
+            self._opened is None
+            or self._opened[0] != key
+            or (anew and not isinstance(self.documents, Corpus))
+        ):
+            if isinstance(self.documents, Corpus):
+                opened = self.documents.open_rows(
+                    self.settings, epoch, self.sequence_selector, self.rank, first_row
+                )
+            else:
+                opened = open_sequence(
+                    self.documents, self.settings, epoch, self.sequence_selector, self.rank, first_row
+                )
+            self._opened = (key, opened)
+        return self._opened[1]
+
+    def _identity(self) -> str:
+        if isinstance(self.documents, Corpus):
+            return self.documents.digest
+        return sequence_digest(self.documents)
+
+
+_NO_DEFAULT = ("world_size", "block", "batch_size")
+_MIXLE_DEFAULTS: dict[str, Any] = {
+    "seed": 0,
+    "pad_id": 0,
+    "boundary_id": None,
+    "sequence_selector": None,
+    "order": "mixle",
+    "residency": "documents",
+    "equalize": "none",
+    "strategy": "concatenate",
+}
