@@ -93,7 +93,8 @@ def _load_huggingface(path: str, content: bytes, spec: Tokenizer) -> _Parts:
 
 def _load_tiktoken(path: str, content: bytes, spec: Tokenizer) -> _Parts:
     ranks = tiktoken_ranks.parse_ranks(content, path)
-    parsed = tiktoken_ranks.as_tokenizer_json(ranks, tiktoken_ranks.identify(ranks, path))
+    known = tiktoken_ranks.identify(ranks, path, spec.pattern, list(dict.fromkeys(_named(spec))))
+    parsed = tiktoken_ranks.as_tokenizer_json(ranks, known)
     file = HuggingFaceFile(parsed, path, _named(spec), spec.special_strings)
     return _Parts(file.vocabulary, HuggingFaceEngine(file.encoder), file.decode, file.encoder_json)
 

@@ -105,20 +105,34 @@ def digest_of_ranks(ranks: Mapping[bytes, int]) -> str:
     return hasher.hexdigest()
 
 
-def identify(ranks: Mapping[bytes, int], path: str) -> KnownRanks:
-    """Return what is known of a published ranks file.
+def identify(ranks: Mapping[bytes, int], path: str, pattern: str | None, named: Sequence[str]) -> KnownRanks:
+    """Return how text is split and which special tokens there are.
+
+    Args:
+        ranks: What the file says.
+        path: Where it lies, for errors.
+        pattern: From the recipe: a regular expression, or the name of a published file split alike; None
+            for a published file itself.
+        named: Special tokens that the recipe names; with ranks that are not published they take the ids after
+            the highest rank.
 
     Raises:
-        RecipeError: The ranks are not of a published file.
+        RecipeError: The ranks are not of a published file, and no pattern is given.
     """
-    name = _DIGESTS.get(digest_of_ranks(ranks))
-    if name is None:
-        raise RecipeError(
-            f"{path}: {len(ranks):,} ranks of no file that is known here ({', '.join(_KNOWN)}); a ranks file "
-            "does not say how text is split, so give its tokenizer.json as file: instead",
-            key="tokenizer.tiktoken",
-        )
-    return _KNOWN[name]
+    found = _KNOWN.get(_DIGESTS.get(digest_of_ranks(ranks), ""))
+    if pattern is None:
+        if found is None:
+            raise RecipeError(
+                f"{path}: {len(ranks):,} ranks of no file known here ({', '.join(_KNOWN)}); a ranks file "
+                "does not say how text is split, so give pattern: one of these names, or an expression",
+                key="tokenizer.tiktoken",
+            )
+        return found
+    alike = _KNOWN.get(pattern)
+    split, form = (alike.pattern, alike.normal_form) if alike else (pattern, None)
+    first = max(ranks.values()) + 1
+    special = found.special if found else {name: first + place for place, name in enumerate(named)}
+    return KnownRanks("from the recipe", split, special, form)
 
 
 def as_tokenizer_json(ranks: Mapping[bytes, int], known: KnownRanks) -> dict[str, Any]:

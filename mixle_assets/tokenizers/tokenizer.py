@@ -137,14 +137,12 @@ class TextTokenizer:
         """Return the text of some ids; special ids become their spelling."""
         return self._decode([int(token) for token in ids])
 
-    def count_special_strings(self, text: str) -> int:
-        """Return how often the spelling of a special token stands in a text."""
+    def special_strings_in(self, text: str) -> list[str]:
+        """Return the spellings of special tokens that stand in a text, each as often as it does."""
         if self._special_pattern is None:
-            return 0
+            return []
         prefixes, pattern = self._special_pattern
-        if not any(prefix in text for prefix in prefixes):
-            return 0
-        return sum(1 for _ in pattern.finditer(text))
+        return pattern.findall(text) if any(prefix in text for prefix in prefixes) else []
 
     def dtype_for(self, pad_id: int | None) -> str:
         """Return the dtype that holds every id and the padding: ``uint16`` or ``uint32``.
