@@ -16,7 +16,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NewType, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NewType, TypeAlias, TypeVar
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError, RecipeError
@@ -31,14 +31,22 @@ FilePath = NewType("FilePath", str)
 """Annotates a parameter that names a file: relative to the recipe, and its content counts, not its place."""
 
 _MODULES = (
+    "c4",
+    "code",
     "gopher",
     "lengths",
     "pii",
+    "punctuation",
     "sampling",
+    "word_breaks",
+    "words",
 )
 """The modules beside this one that register taggers; cheap to import, heavy packages are loaded by use."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+KnownMeasures: TypeAlias = Iterable[str] | Callable[[Mapping[str, Any]], Iterable[str]] | None
 
 
 class Entry(NamedTuple):
@@ -48,14 +56,15 @@ class Entry(NamedTuple):
         name: As in a recipe.
         make: The function or class.
         version: Changes whenever a value changes; part of the fingerprint.
-        measures: All measures it can write, None if they depend on the document.
+        measures: All measures it can write, or a function that tells them from the parameters; None if they
+            depend on the document.
         summary: First line of its docstring.
     """
 
     name: str
     make: Callable[..., Any]
     version: str
-    measures: tuple[str, ...] | None
+    measures: KnownMeasures
     summary: str
 
 
@@ -74,7 +83,7 @@ class Tagger(NamedTuple):
     name: str
     part: str
     measure: Callable[[DocumentView], Measures]
-    measures: frozenset[str] | None
+    measures: tuple[str, ...] | None
     files: tuple[str, ...]
     memory_in_bytes: int
 
@@ -83,14 +92,15 @@ _ENTRIES: dict[str, Entry] = {}
 
 
 def tagger(
-    name: str, *, version: str = "1", measures: Iterable[str] | None = None
+    name: str, *, version: str = "1", measures: KnownMeasures = None
 ) -> Callable[[Function], Function]:
     """Register the decorated function or class under ``name``.
 
     Args:
         name: What a recipe calls it.
         version: To be raised whenever a value changes.
-        measures: All measures it can write, if that is known beforehand; rules over others are then dead.
+        measures: All measures it can write, or a function from its parameters to them, if that is known
+            beforehand; rules over others are then dead.
 
     Raises:
         ValueError: The name is taken.
@@ -100,7 +110,7 @@ def tagger(
         if name in _ENTRIES:
             raise ValueError(f"the tagger {name!r} is registered twice")
         summary = (inspect.getdoc(make) or "").partition("\n")[0]
-        _ENTRIES[name] = Entry(name, make, version, None if measures is None else tuple(measures), summary)
+        _ENTRIES[name] = Entry(name, make, version, measures, summary)
         return make
 
     return register
@@ -150,9 +160,8 @@ def keys_of(set_name: str, use: TaggerUse) -> tuple[str, ...] | None:
     With ``quality`` and ``char_length_v1``: ``("quality__char_length_v1__length",)``.
     """
     entry = _entry_of(use.tagger)
-    if entry.measures is None:
-        return None
-    return tuple(attribute_key(set_name, entry.name, measure) for measure in entry.measures)
+    measures = _measures_of(entry, _bind(entry, use.parameters))
+    return None if measures is None else tuple(attribute_key(set_name, entry.name, one) for one in measures)
 
 
 def key_prefix(set_name: str, use: TaggerUse) -> str:
@@ -229,7 +238,7 @@ def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
         name=entry.name,
         part=key_part(entry.name),
         measure=measure,
-        measures=None if entry.measures is None else frozenset(entry.measures),
+        measures=_measures_of(entry, bound),
         files=tuple(bound[name] for name in _file_parameters(entry) if bound[name] is not None),
         memory_in_bytes=int(getattr(measure, "memory_in_bytes", 0)),
     )
@@ -265,14 +274,20 @@ def _entry_of_path(path: str) -> Entry:
         raise RecipeError(f"{module_name} has no {attribute!r}{hint}", key="taggers")
     if not callable(make):
         raise RecipeError(f"{path} is a {type(make).__name__}, not a function or class", key="taggers")
-    measures = getattr(make, "measures", None)
     return Entry(
         name=path,
         make=make,
         version=str(getattr(make, "version", "1")),
-        measures=None if measures is None else tuple(measures),
+        measures=getattr(make, "measures", None),
         summary=(inspect.getdoc(make) or "").partition("\n")[0],
     )
+
+
+def _measures_of(entry: Entry, bound: Mapping[str, Any]) -> tuple[str, ...] | None:
+    measures = entry.measures
+    if measures is None:
+        return None
+    return tuple(measures(bound) if callable(measures) else measures)
 
 
 def _parameters_of(entry: Entry) -> Mapping[str, inspect.Parameter]:
