@@ -1,8 +1,8 @@
-"""jq programs run by libjq: compiling, projecting the input, joining several into one.
+"""jq programs: compiled by libjq, run in Python where that is exact, else by libjq on what they read.
 
-The slow but complete way. What a program gives is what libjq gives; only the truth of an output is Dolma's.
-Handing over a document costs far more than running a rule on it, so only what the program reads is handed
-over, and the rules of a filter run as one program.
+What a program gives is what libjq gives; only the truth of an output is Dolma's. Handing a document to
+libjq costs far more than running a rule on it, so only what is read is handed over, and the rules of a
+filter that need libjq run as one program.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ import jq
 import orjson
 
 from mixle_assets.errors import EvaluationError, ExpressionError
+from mixle_assets.expressions.jq_closures import compile_outputs
+from mixle_assets.expressions.jq_parser import parse_jq
+from mixle_assets.expressions.jq_reads import reads_of_jq
+from mixle_assets.expressions.jq_values import JqError, Undecided
 from mixle_assets.expressions.reads import Reads
 
 Outcome: TypeAlias = list[bool] | str
@@ -59,15 +63,47 @@ def _is_jsonpath(expression: str) -> bool:
 
 
 class JqProgram:
-    """One jq expression, run by libjq on what it reads of a document."""
+    """One jq expression: what it reads, and a way to run it, in Python where that is exact.
 
-    def __init__(self, expression: str, reads: Reads) -> None:
+    Attributes:
+        expression: The program as written.
+        tree: Its syntax tree; None for forms only libjq knows.
+        reads: What it reads of a document.
+        runs_in_libjq: Whether every document goes to libjq; else only those that Python leaves undecided.
+    """
+
+    def __init__(self, expression: str, *, by_value: bool) -> None:
+        """Compile the program.
+
+        Args:
+            expression: The program.
+            by_value: Whether its outputs are used (a selector), or only whether they are true (a rule).
+
+        Raises:
+            ExpressionError: libjq refuses it.
+        """
         self.expression = expression
-        self.reads = reads
         self._program = compile_jq(expression)
+        self.tree = parse_jq(expression)
+        self.reads = reads_of_jq(self.tree, by_value=by_value)
+        self._in_python = None if self.tree is None else compile_outputs(self.tree)
+        self.runs_in_libjq = self._in_python is None
 
     def outputs(self, document: Mapping[str, Any]) -> list[Any]:
         """Run the program; every output, in order.
+
+        Raises:
+            EvaluationError: The program ended in an error.
+        """
+        if self._in_python is not None:
+            try:
+                return self._in_python(document)
+            except (JqError, Undecided):
+                pass  # libjq decides, and words the error
+        return self.outputs_of_libjq(document)
+
+    def outputs_of_libjq(self, document: Mapping[str, Any]) -> list[Any]:
+        """Run the program in libjq, whatever Python can do.
 
         Raises:
             EvaluationError: The program ended in an error.

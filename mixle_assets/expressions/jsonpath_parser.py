@@ -51,7 +51,7 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 
 _LIST_OPERATORS = frozenset({"in", "nin", "noneOf", "anyOf", "subsetOf", "==", "!="})
 
-_MAX_DEPTH = 100
+_MAX_DEPTH = 50
 """Nested filters and parentheses; far beyond any rule, well within Python's recursion limit."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
-from mixle_assets.errors import EvaluationError, ExpressionError
+from mixle_assets.errors import ExpressionError
 from mixle_assets.expressions.jq_programs import JqProgram, is_true
 from mixle_assets.expressions.jsonpath_ast import Filter, Path
 from mixle_assets.expressions.jsonpath_nodes import (
@@ -107,19 +107,13 @@ def compile_match(path: Path) -> Matches:
 
 
 def _compile_jq(expression: str, role: Role) -> Predicate:
-    program = JqProgram(expression, UNBOUNDED)
+    program = JqProgram(expression, by_value=False)
     combine = combine_outputs(role)
-    return Predicate(
-        expression,
-        "jq",
-        role,
-        program.reads,
-        lambda document: combine([is_true(output) for output in program.outputs(document)]),
-        runs_in_libjq=True,
-    )
 
+    def matches(document: Mapping[str, Any]) -> bool:
+        return combine([is_true(output) for output in program.outputs(document)])
 
-UNBOUNDED = Reads(None, None, frozenset())
+    return Predicate(expression, "jq", role, program.reads, matches, program.runs_in_libjq)
 
 
 def combine_outputs(role: Role) -> Callable[[list[bool]], bool]:
@@ -127,8 +121,3 @@ def combine_outputs(role: Role) -> Callable[[list[bool]], bool]:
     if role == "exclude":
         return any
     return lambda truths: bool(truths) and all(truths)
-
-
-def failed(rule: str, message: str) -> EvaluationError:
-    """The error of a jq rule that ran and failed."""
-    return EvaluationError(f"jq: {message}", rule=rule)

@@ -16,7 +16,6 @@ from mixle_assets.expressions.jsonpath_ast import Key, Path, Root
 from mixle_assets.expressions.jsonpath_nodes import MISSING, compile_find, compile_value, is_singular
 from mixle_assets.expressions.jsonpath_parser import parse_jsonpath
 from mixle_assets.expressions.jsonpath_reads import reads_of_jsonpath
-from mixle_assets.expressions.predicates import UNBOUNDED
 from mixle_assets.expressions.reads import Reads
 
 Select = Callable[[Mapping[str, Any]], list[Any]]
@@ -66,7 +65,7 @@ def compile_selector(expression: str, syntax: str = "jsonpath") -> Selector:
         ExpressionError: It does not compile, or ``syntax`` is neither.
     """
     if syntax == "jq":
-        program = JqProgram(expression, UNBOUNDED)
+        program = JqProgram(expression, by_value=True)
         return Selector(
             expression,
             syntax,
