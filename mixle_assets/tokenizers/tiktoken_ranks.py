@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from mixle_assets.errors import InputError, RecipeError
 from mixle_assets.manifest import new_hasher
+from mixle_assets.tokenizers.byte_level import byte_level_json, byte_spelling
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -137,61 +138,17 @@ def identify(ranks: Mapping[bytes, int], path: str, pattern: str | None, named: 
 
 def as_tokenizer_json(ranks: Mapping[bytes, int], known: KnownRanks) -> dict[str, Any]:
     """Return the parsed ``tokenizer.json`` that gives the same ids as the ranks."""
-    spelling = _byte_spelling()
+    spelling = byte_spelling()
     texts = {token: "".join(spelling[byte] for byte in token) for token in ranks}
-    vocabulary = {texts[token]: rank for token, rank in ranks.items()}
-    # Inside the vocabulary, so that the numbers hold although ids between are unused.
-    vocabulary |= known.special
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [
-            {
-                "id": token,
-                "content": text,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": True,
-            }
-            for text, token in known.special.items()
-        ],
-        "normalizer": {"type": known.normal_form} if known.normal_form else None,
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [
-                {
-                    "type": "Split",
-                    "pattern": {"Regex": known.pattern},
-                    "behavior": "Isolated",
-                    "invert": False,
-                },
-                {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False},
-            ],
-        },
-        "post_processor": None,
-        "decoder": {
-            "type": "ByteLevel",
-            "add_prefix_space": False,
-            "trim_offsets": False,
-            "use_regex": False,
-        },
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            # tiktoken looks a whole piece up before it merges.
-            "ignore_merges": True,
-            "vocab": vocabulary,
-            "merges": [[texts[left], texts[right]] for left, right in merges_of(ranks)],
-        },
-    }
+    return byte_level_json(
+        # Special tokens inside the vocabulary, so that their numbers hold although ids between are unused.
+        {texts[token]: rank for token, rank in ranks.items()} | dict(known.special),
+        ((texts[left], texts[right]) for left, right in merges_of(ranks)),
+        known.special,
+        pattern=known.pattern,
+        normal_form=known.normal_form,
+        whole_first=True,  # as tiktoken does
+    )
 
 
 def merges_of(ranks: Mapping[bytes, int]) -> list[tuple[bytes, bytes]]:
@@ -227,13 +184,3 @@ def _merge_below(token: bytes, limit: int, ranks: Mapping[bytes, int]) -> Sequen
         place = joined.index(best)
         parts[place : place + 2] = [parts[place] + parts[place + 1]]
     return parts
-
-
-def _byte_spelling() -> list[str]:
-    """Return the character that stands for each byte in a byte-level vocabulary.
-
-    Printable bytes stand for themselves; the others, in order, for the characters from U+0100 on.
-    """
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in printable]
-    return [chr(byte) if byte in printable else chr(0x100 + others.index(byte)) for byte in range(256)]
