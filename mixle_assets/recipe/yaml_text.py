@@ -7,6 +7,7 @@ YAML here. What keys there are, and what they mean, is none of this module's bus
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, ClassVar, NamedTuple
 
@@ -60,8 +61,8 @@ def read_yaml(text: str, *, path: str) -> Tree:
         RecipeError: Not YAML, more than one document, a key twice in one mapping, a tag or an alias that
             makes no sense, a character that is none.
     """
-    if text.lstrip().startswith("{"):
-        text = _plain_json(text)
+    if text.lstrip().startswith("{") and _is_json(text):
+        text = _as_yaml(text)
     try:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
@@ -84,18 +85,36 @@ def read_yaml(text: str, *, path: str) -> Tree:
     return Tree(reader.read(root, (), 1), reader.lines)
 
 
-_SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_TABS = re.compile(r'("(?:[^"\\]|\\.)*")|\t', re.DOTALL)
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_STRING_OR_TAB = re.compile(r'("(?:[^"\\]|\\.)*")|\t', re.DOTALL)
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def _plain_json(text: str) -> str:
-    """Return JSON without what YAML does not know of it: escaped pairs, tabs as indentation."""
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _as_yaml(text: str) -> str:
+    """Return JSON in the spelling that is YAML too.
+
+    Escaped pairs of surrogates become one escape, tabs between values spaces, and inside strings the few
+    characters are escaped that YAML folds or refuses. Lines stay as they are.
+    """
 
     def joined(match: re.Match[str]) -> str:
         high, low = int(match[2], 16), int(match[3], 16)
         return f"{match[1]}\\U{0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00):08x}"
 
-    return _TABS.sub(lambda match: match[1] or " ", _SURROGATES.sub(joined, text))
+    def spelled(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return " "
+        return _NOT_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", _PAIR.sub(joined, match[1]))
+
+    return _STRING_OR_TAB.sub(spelled, text)
 
 
 class _Reader:
