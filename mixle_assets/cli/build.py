@@ -56,7 +56,7 @@ def command(
                 on_progress=progress,
                 wait_in_seconds=wait_in_seconds,
             )
-            check_plainly(loaded, report, progress)
+            check_plainly(loaded, report, workers, progress)
         else:
             from mixle_assets.defs.launch import build_with_dagster
 
@@ -66,10 +66,14 @@ def command(
     return show_report(loaded, report, as_json=as_json)
 
 
-def check_plainly(loaded: LoadedRecipe, report: BuildReport, progress: BuildProgress) -> None:
+def check_plainly(
+    loaded: LoadedRecipe, report: BuildReport, workers: int | None, progress: BuildProgress
+) -> None:
     """Run the checks of what was built into the report."""
     if not report.failed:
-        report.checks = run_checks(loaded, on_progress=progress)
+        report.checks = run_checks(
+            loaded, engine=engine_of(loaded, workers), skip_verified=True, on_progress=progress
+        )
 
 
 def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> int:

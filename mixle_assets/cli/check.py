@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from mixle_assets.cli.options import json_option, print_json, recipe_argument, root_option
+from mixle_assets.cli.options import json_option, print_json, recipe_argument, root_option, workers_option
 from mixle_assets.cli.progress import BuildProgress
 from mixle_assets.cli.tree import print_checks
+from mixle_assets.pipeline.build import engine_of
 from mixle_assets.pipeline.check import CheckOutcome, run_checks
 from mixle_assets.pipeline.load import load
 
@@ -19,12 +20,13 @@ from mixle_assets.pipeline.load import load
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write a JUnit XML report."
 )
+@workers_option
 @json_option
-def command(recipe: str, root: str | None, junit: Path | None, as_json: bool) -> int:
+def command(recipe: str, root: str | None, workers: int | None, junit: Path | None, as_json: bool) -> int:
     """Run all asset checks of RECIPE on what is built; exit 1 if one fails."""
     loaded = load(recipe, root)
     with BuildProgress() as progress:
-        checks = run_checks(loaded, on_progress=progress)
+        checks = run_checks(loaded, engine=engine_of(loaded, workers), on_progress=progress)
     if junit is not None:
         junit.write_bytes(_as_junit(loaded.recipe.name, checks))
     if as_json:

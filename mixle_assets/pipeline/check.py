@@ -37,6 +37,7 @@ class Check:
         description: What it means, for a reader who sees it fail.
         find: From a partition's work to what breaks the guarantee; called with the recipe and the work.
         severity: ``warn`` for what is suspicious, but may be meant.
+        scope: ``partition`` looks at one at a time, ``whole`` at all that are built together.
         version: Raised when the check looks at more.
     """
 
@@ -45,6 +46,7 @@ class Check:
     description: str
     find: Callable[[LoadedRecipe, Sequence[Work]], Iterable[Violation]]
     severity: Literal["error", "warn"] = "error"
+    scope: Literal["partition", "whole"] = "partition"
     version: str = "1"
 
 
@@ -132,13 +134,16 @@ def run_check(
         MixleError: A bug in the check; broken data is a violation.
     """
     built = find_built(loaded, check.stage)
-    chosen = [key for key in built if keys is None or key in set(keys)]
+    if check.scope == "whole":
+        built, keys = {"": [work for all_work in built.values() for work in all_work]}, None
+    wanted = None if keys is None else set(keys)
+    chosen = [key for key in built if wanted is None or key in wanted]
     digests = {key: _digest_of(built[key]) for key in chosen}
     ledger = _Ledger(loaded, check)
     to_do = [key for key in chosen if not (skip_verified and ledger.passed.get(key) == digests[key])]
     num_violations = 0
     shown: list[Violation] = []
-    looks = [_Look(loaded, check.name, key) for key in to_do]
+    looks = [_Look(loaded, check.stage, check.name, key) for key in to_do]
     for ended in (engine or SerialEngine()).run(_look, looks):
         key = to_do[ended.index]
         if isinstance(ended.error, InputError):
@@ -191,14 +196,20 @@ def run_checks(
 @dataclass(frozen=True)
 class _Look:
     loaded: LoadedRecipe
+    stage: str
     check: str
     key: str
 
 
 def _look(look: _Look) -> tuple[int, list[Violation]]:
     """Run one check on one partition; in a worker. Returns the number of violations and the first of them."""
-    check = next(check for check in checks_of(look.loaded) if check.name == look.check)
-    work = STAGES[check.stage].find_work(look.loaded, look.key)
+    check = next(
+        check for check in checks_of(look.loaded) if (check.stage, check.name) == (look.stage, look.check)
+    )
+    if check.scope == "whole":
+        work = [one for all_work in find_built(look.loaded, check.stage).values() for one in all_work]
+    else:
+        work = list(STAGES[check.stage].find_work(look.loaded, look.key))
     violations = iter(check.find(look.loaded, work))
     shown = list(itertools.islice(violations, SHOWN_VIOLATIONS))
     return len(shown) + sum(1 for _ in violations), shown

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from mixle_assets.deduping import DUPLICATE_KEYS
 from mixle_assets.errors import ExpressionError, RecipeError
-from mixle_assets.expressions import compile_replacement, compile_selector
+from mixle_assets.expressions.replacements import compile_replacement
+from mixle_assets.expressions.selectors import compile_selector
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
@@ -109,14 +109,15 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
                 line=recipe.line_of(f"{key}.taggers"),
                 key=f"{key}.taggers",
             )
-    written: set[str] | None = set(DUPLICATE_KEYS) if stream.dedupe is not None else set()
+    marks = duplicate_keys(stream)
+    written: set[str] | None = set(marks)
     for attribute_set, uses in stream.taggers.items():
         for number, use in enumerate(uses):
             with _at(recipe, f"{key}.taggers.{attribute_set}.{number}"):
                 resolve_tagger(use)
                 keys = keys_of(attribute_set, use)
                 written = None if keys is None or written is None else written | set(keys)
-    named: list[tuple[str, frozenset[str]]] = []
+    named: list[tuple[str, frozenset[str] | None]] = []  # None: it may read any attribute
     if stream.filter is not None:
         for kind in ("include", "exclude"):
             for number, expression in enumerate(getattr(stream.filter, kind)):
@@ -128,29 +129,44 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
                         syntax=stream.filter.syntax,
                         missing_value=stream.filter.missing_value,
                     )
-                named.append((where, rules.attribute_keys or frozenset()))
+                named.append((where, rules.attribute_keys))
     for number, replacement in enumerate(stream.span_replacement):
         where = f"{key}.span_replacement.{number}"
         with _at(recipe, f"{where}.span"):
             selector = compile_selector(replacement.span, replacement.syntax)
         with _at(recipe, f"{where}.replacement"):
             compile_replacement(replacement.replacement)
-        named.append((f"{where}.span", selector.attribute_keys or frozenset()))
+        named.append((f"{where}.span", selector.attribute_keys))
     if written is not None:
         _find_dead_rules(recipe, stream, written, named, warnings)
+    warnings.extend(
+        f"{recipe.path}:{recipe.line_of(f'{key}.dedupe')}: stream {stream.name!r} marks duplicates as "
+        f"{mark}, but no rule and no span names it, so nothing is dropped"
+        for mark in sorted(marks)
+        if not any(keys is None or mark in keys for _, keys in named)
+    )
+
+
+def duplicate_keys(stream: Stream) -> frozenset[str]:
+    """Return the attribute keys that a stream's ``dedupe`` section writes."""
+    if stream.dedupe is None:
+        return frozenset()
+    kinds = ("documents", "paragraphs", "near_documents", "decontamination")
+    sections = (getattr(stream.dedupe, kind) for kind in kinds)
+    return frozenset(section.attribute_name for section in sections if section is not None)
 
 
 def _find_dead_rules(
     recipe: Recipe,
     stream: Stream,
     written: set[str],
-    named: list[tuple[str, frozenset[str]]],
+    named: list[tuple[str, frozenset[str] | None]],
     warnings: list[str],
 ) -> None:
     """Refuse a rule over attributes that only our own work could write, and does not."""
     own_sets = tuple(f"{name}__" for name in stream.taggers)
     for where, keys in named:
-        for name in sorted(keys - written):
+        for name in sorted((keys or frozenset()) - written):
             # Documents made here bring no attributes along; others may, and so may foreign sets.
             if not (stream.source is not None and not stream.attributes) and not name.startswith(own_sets):
                 continue

@@ -13,7 +13,6 @@ from mixle_assets.deduping import (
     HashedShard,
     HashTask,
     IndexTask,
-    InputFile,
     build_index,
     hash_shard,
     write_duplicate_attributes,
@@ -41,9 +40,10 @@ def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
     codec = stream.compression.input
     task = HashTask(
         key=key,
-        files=tuple(InputFile(file.path, file.name, codec) for file in shard.files),
+        files=shard.files,
         rules=stream.dedupe,
         output=path,
+        codec=codec,
         malformed_row=malformed_row,
     )
     fingerprint = section(stream.dedupe, codec, malformed_row, [file.name for file in shard.files])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mixle_assets.formats.codecs import codec_of
-from mixle_assets.mixing.mixer import CODE_VERSION, MixFile, MixTask, mix_shard
+from mixle_assets.mixing.mixer import MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
 from mixle_assets.pipeline.stages.base import Stage, document_inputs, find_shard, section
@@ -12,6 +12,8 @@ from mixle_assets.planning import Shard
 from mixle_assets.planning.layout import EXTENSIONS
 from mixle_assets.recipe import Stream
 from mixle_assets.storage import join
+
+CODE_VERSION = "1"
 
 
 def output_path(loaded: LoadedRecipe, shard: Shard) -> str:
@@ -39,13 +41,19 @@ def output_of(loaded: LoadedRecipe, shard: Shard) -> tuple[str, str]:
     return join(folder, "documents" if recipe.mode == "dolma" else stream.name, name), codec
 
 
+def own_sets_of(stream: Stream) -> frozenset[str]:
+    """Return the attribute sets of a stream that are made here."""
+    return frozenset([*stream.taggers, *([DUPLICATES_SET] if stream.dedupe is not None else [])])
+
+
 def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
     """Return the mixer's task for a shard: what it reads, by which rules, and where it writes."""
     output, codec = output_of(loaded, shard)
     files = []
     for file in shard.files:
-        own_sets = [*stream.taggers, *([DUPLICATES_SET] if stream.dedupe is not None else [])]
-        attributes = [(name, loaded.layout.attributes(name, stream.name, file)) for name in own_sets]
+        attributes = [
+            (name, loaded.layout.attributes(name, stream.name, file)) for name in sorted(own_sets_of(stream))
+        ]
         attributes += find_foreign_attributes(loaded.recipe, stream, file)
         files.append(MixFile(file.path, file.name, tuple(attributes)))
     return MixTask(
@@ -53,8 +61,9 @@ def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
         stream=stream,
         tolerate=loaded.recipe.tolerate,
         files=tuple(files),
-        output=output,
-        codec=codec,
+        output_path=output,
+        output_codec=codec,
+        own_sets=own_sets_of(stream),
     )
 
 
@@ -66,9 +75,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
     for planned, mixed in zip(shard.files, task.files, strict=True):
         for attribute_set, path in mixed.attributes:
             name = f"attributes/{attribute_set}/{planned.name}"
-            if attribute_set in stream.taggers or (
-                attribute_set == DUPLICATES_SET and stream.dedupe is not None
-            ):
+            if attribute_set in task.codecs.own_sets:
                 inputs[name] = require_manifest(
                     path, what=f"{attribute_set} for {planned.name}"
                 ).content_digest
@@ -77,7 +84,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
     output = Output(
         name="",
         key=key,
-        path=task.output,
+        path=task.output_path,
         fingerprint=section(
             stream.filter,
             stream.span_replacement,

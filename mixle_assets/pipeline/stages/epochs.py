@@ -1,0 +1,77 @@
+"""Packed epochs: the whole corpus laid out once for each epoch, rank by rank."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mixle_assets.formats.doc_arrays import DocArrays
+from mixle_assets.manifest import Manifest
+from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, pack_epoch
+from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.stages.base import Stage, section
+from mixle_assets.pipeline.work import Output, Work, require_manifest
+from mixle_assets.recipe import Stream
+from mixle_assets.records import Written
+
+
+def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
+    """Return the packing of one epoch.
+
+    Raises:
+        ShardError: Doc arrays are missing; the first is named.
+    """
+    recipe = loaded.recipe
+    manifests: dict[str, Manifest] = {}
+    for shard in loaded.plan.shards:
+        path = loaded.layout.doc_arrays(shard)
+        manifests[shard.key] = require_manifest(path, what=f"doc_arrays {shard.key}")
+    streams = tuple(_pack_stream(loaded, stream, manifests) for stream in recipe.streams)
+    # All shards have one tokenizer, so one dtype and one boundary.
+    arrays = DocArrays.open(loaded.layout.doc_arrays(loaded.plan.shards[0]))
+    task = PackTask(
+        epoch=int(key),
+        packing=recipe.packing,
+        boundary_id=arrays.metadata["boundary_id"],
+        pad_id=recipe.packing.pad_id,
+        dtype=arrays.dtype.name,
+        streams=streams,
+        output=loaded.layout.packed_epoch(int(key)),
+    )
+    output = Output(
+        name="",
+        key=key,
+        path=task.output,
+        # How many epochs there are changes none of them.
+        fingerprint=section(
+            recipe.packing.model_copy(update={"epochs": 1}),
+            [[stream.name, stream.weight, stream.resample] for stream in recipe.streams],
+        ),
+        inputs={f"doc_arrays/{name}": manifest.content_digest for name, manifest in manifests.items()},
+    )
+    return [Work(STAGE.name, key, CODE_VERSION, pack, task, (output,))]
+
+
+def _pack_stream(loaded: LoadedRecipe, stream: Stream, manifests: dict[str, Manifest]) -> PackStream:
+    shards = loaded.plan.of_stream(stream.name)
+    return PackStream(
+        name=stream.name,
+        doc_arrays=tuple(loaded.layout.doc_arrays(shard) for shard in shards),
+        weight=stream.weight,
+        resample=stream.resample,
+        digests=tuple(manifests[shard.key].content_digest for shard in shards),
+    )
+
+
+def pack(task: PackTask) -> Written:
+    """Pack an epoch; its folder is one output, so its files and sizes go into ``details["stored_files"]``."""
+    written = pack_epoch(task)
+    sizes = {name: stored["size_in_bytes"] for name, stored in written.details["files"].items()}
+    return msgspec.structs.replace(written, details={**written.details, "stored_files": sizes})
+
+
+STAGE = Stage(
+    name="packed_epoch",
+    partitions="epoch",
+    find_work=find_work,
+    is_in=lambda loaded: loaded.recipe.tokenizer is not None,
+)
