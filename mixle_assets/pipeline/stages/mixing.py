@@ -29,7 +29,7 @@ def output_of(loaded: LoadedRecipe, shard: Shard) -> tuple[str, str]:
     """
     recipe = loaded.recipe
     stream = recipe.stream(shard.stream)
-    codec = stream.compression.output
+    codec: str = stream.compression.output
     folder = loaded.mixed_folder(stream)
     if recipe.shuffle:
         return join(folder, shard.file_stem + EXTENSIONS[codec]), codec
