@@ -25,6 +25,10 @@ from mixle_assets.recipe.scalars import (
 )
 
 
+DUPLICATES_SET = "duplicates"
+"""The attribute set that deduping writes; no other set of such a stream may bear its name."""
+
+
 class DedupeDocuments(Section):
     """Whole documents that are equal in one field."""
 
@@ -128,6 +132,11 @@ class Dedupe(Section):
         default="first",
         description="The copy that stays unmarked: the `first` in plan order, `none`, or the first in the "
         "streams of `{prefer: [...]}`.",
+    )
+    against: Texts = Field(
+        default=(),
+        description="Globs of document files that are known already and never written; what equals one of them "
+        "is a repetition, whatever `keep` says.",
     )
     after: Annotated[Literal["filter"] | None, BeforeValidator(choice)] = Field(
         default=None,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, field_validator, model_serializer, model_validator
 
-from mixle_assets.recipe.dedupe import Dedupe
+from mixle_assets.recipe.dedupe import DUPLICATES_SET, Dedupe
 from mixle_assets.recipe.scalars import (
     FrozenDict,
     Real,
@@ -262,6 +262,9 @@ class Stream(Section):
                 raise refuse(
                     f"the set {name!r} is both made here (taggers) and foreign (attributes)", key="attributes"
                 )
+        for key in ("taggers", "attributes"):
+            if self.dedupe is not None and DUPLICATES_SET in getattr(self, key):
+                raise refuse(f"the set {DUPLICATES_SET!r} is the one that `dedupe` writes", key=key)
         if self.resample and float(self.weight).is_integer():
             raise refuse(
                 f"resample draws a fraction anew, but weight {self.weight:g} has none", key="resample"

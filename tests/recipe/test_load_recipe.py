@@ -274,6 +274,10 @@ def test_a_mistyped_or_misplaced_key_is_refused_with_the_one_that_was_meant(text
             ":1: streams.0.dedupe: marks nothing: give one of documents",
         ),
         (
+            "streams: [{name: a, documents: [x], dedupe: {documents: {}}, attributes: [duplicates]}]",
+            ":1: streams.0.attributes: the set 'duplicates' is the one that `dedupe` writes",
+        ),
+        (
             "streams: [{name: a, documents: [x], dedupe: {documents: {}, keep: {prefer: [b]}}}]",
             ":1: streams.0.dedupe.keep.prefer: there is no stream 'b'; there are a",
         ),
