@@ -24,7 +24,6 @@ from mixle_assets.recipe.scalars import (
     shown,
 )
 
-
 DUPLICATES_SET = "duplicates"
 """The attribute set that deduping writes; no other set of such a stream may bear its name."""
 
@@ -135,7 +134,7 @@ class Dedupe(Section):
     )
     against: Texts = Field(
         default=(),
-        description="Globs of document files that are known already and never written; what equals one of them "
+        description="Globs of document files that are known already, never written; what equals one of them "
         "is a repetition, whatever `keep` says.",
     )
     after: Annotated[Literal["filter"] | None, BeforeValidator(choice)] = Field(

@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 
 import pytest
@@ -31,7 +32,7 @@ def test_files_are_filled_to_the_limit_and_numbered(tmp_path):
         "json.scanner",
     ]
     assert len(written) > 1
-    for sizes, following in zip(sizes_in_bytes, sizes_in_bytes[1:], strict=False):
+    for sizes, following in itertools.pairwise(sizes_in_bytes):
         assert sum(sizes) <= 15_000 or len(sizes) == 1
         assert sum(sizes) + following[0] > 15_000  # or it would have gone in as well
     for name, sizes in zip(written, sizes_in_bytes, strict=True):
