@@ -48,15 +48,19 @@ def command(
     with BuildProgress() as progress:
         # A part of a corpus is not recorded: the UI's own selection does that better.
         if plain or only or shards:
-            report = build(
-                loaded,
-                engine_of(loaded, workers),
-                only=only,
-                shards=shards,
-                on_progress=progress,
-                wait_in_seconds=wait_in_seconds,
-            )
-            check_plainly(loaded, report, workers, progress)
+            with engine_of(loaded, workers) as engine:
+                report = build(
+                    loaded,
+                    engine,
+                    only=only,
+                    shards=shards,
+                    on_progress=progress,
+                    wait_in_seconds=wait_in_seconds,
+                )
+                if not report.failed:
+                    report.checks = run_checks(
+                        loaded, engine=engine, skip_verified=True, on_progress=progress
+                    )
         else:
             from mixle_assets.defs.launch import build_with_dagster
 
@@ -64,16 +68,6 @@ def command(
                 loaded, workers=workers, on_progress=progress, wait_in_seconds=wait_in_seconds
             )
     return show_report(loaded, report, as_json=as_json)
-
-
-def check_plainly(
-    loaded: LoadedRecipe, report: BuildReport, workers: int | None, progress: BuildProgress
-) -> None:
-    """Run the checks of what was built into the report."""
-    if not report.failed:
-        report.checks = run_checks(
-            loaded, engine=engine_of(loaded, workers), skip_verified=True, on_progress=progress
-        )
 
 
 def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> int:

@@ -25,8 +25,8 @@ from mixle_assets.pipeline.load import load
 def command(recipe: str, root: str | None, workers: int | None, junit: Path | None, as_json: bool) -> int:
     """Run all asset checks of RECIPE on what is built; exit 1 if one fails."""
     loaded = load(recipe, root)
-    with BuildProgress() as progress:
-        checks = run_checks(loaded, engine=engine_of(loaded, workers), on_progress=progress)
+    with BuildProgress() as progress, engine_of(loaded, workers) as engine:
+        checks = run_checks(loaded, engine=engine, on_progress=progress)
     if junit is not None:
         junit.write_bytes(_as_junit(loaded.recipe.name, checks))
     if as_json:

@@ -39,30 +39,42 @@ _ONE_THREAD_EACH = {
 class ProcessEngine:
     """Runs items on worker processes, one item per worker at a time.
 
+    As a context manager it keeps idle workers from one ``run`` to the next: starting one takes longer than
+    many a shard. Outside a ``with`` block each ``run`` ends with no worker left.
+
     Args:
         workers: Number of processes; None means one per core this process may use.
     """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
+        self._keeps_workers = False
+        self._idle: list[_Worker] = []
+
+    def __enter__(self) -> ProcessEngine:
+        self._keeps_workers = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._keeps_workers = False
+        self._stop_idle()
 
     def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
         """See ``Engine.run``; ``function`` and the items must pickle, so the function stands in a module."""
         pending = deque((index, 1) for index in range(len(items)))
         busy: dict[Connection, tuple[_Worker, int, int]] = {}
-        idle: list[_Worker] = []
         try:
             while pending or busy:
                 while pending and len(busy) < self.workers:
                     index, attempt = pending.popleft()
-                    worker = idle.pop() if idle else _Worker()
+                    worker = self._idle.pop() if self._idle else _Worker()
                     busy[worker.connection] = (worker, index, attempt)
                     worker.send((function, index, items[index]))
                 for ready in wait(list(busy)):
                     worker, index, attempt = busy.pop(cast(Connection, ready))
                     outcome = worker.receive()
                     if outcome is not None:
-                        idle.append(worker)
+                        self._idle.append(worker)
                         yield outcome
                     elif attempt < ATTEMPTS_PER_ITEM:
                         worker.stop()
@@ -70,9 +82,15 @@ class ProcessEngine:
                     else:
                         yield Outcome(index, error=worker.death_certificate(attempt))
         finally:
-            # Reached on success, on an error and on an interrupt alike: nobody is left running.
-            for worker in [*idle, *(worker for worker, _, _ in busy.values())]:
+            # Reached on success, on an error and on an interrupt alike: nobody is left at work.
+            for worker, _, _ in busy.values():
                 worker.stop()
+            if not self._keeps_workers:
+                self._stop_idle()
+
+    def _stop_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().stop()
 
 
 class _Worker:

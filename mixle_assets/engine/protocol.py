@@ -23,7 +23,15 @@ class Outcome(Generic[Result]):
 
 
 class Engine(Protocol):
-    """Something that runs a function over items."""
+    """Something that runs a function over items; as a context manager it may keep its workers in between."""
+
+    def __enter__(self) -> Engine:
+        """Keep what is costly to start until the block ends."""
+        ...  # pragma: no cover
+
+    def __exit__(self, *error: object) -> None:
+        """Let it go."""
+        ...  # pragma: no cover
 
     def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
         """Run ``function`` on every item and yield the outcomes as they come, in any order.

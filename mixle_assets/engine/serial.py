@@ -14,6 +14,12 @@ Result = TypeVar("Result")
 class SerialEngine:
     """Runs the items in their order."""
 
+    def __enter__(self) -> SerialEngine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return
+
     def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
         """See ``Engine.run``; outcomes come in the order of the items."""
         for index, item in enumerate(items):

@@ -94,6 +94,24 @@ def _touch_or_sleep(path: str) -> None:
         sleep_and_touch(path)
 
 
+def own_process(number: int) -> int:
+    return os.getpid()
+
+
+def test_an_open_engine_keeps_its_workers_until_it_is_closed() -> None:
+    engine = ProcessEngine(2)
+    with engine:
+        first = {o.result for o in engine.run(own_process, range(8))}
+        second = {o.result for o in engine.run(own_process, range(8))}
+    assert second <= first
+    assert len(first) <= 2
+    for pid in first:
+        assert pid is not None
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert {o.result for o in engine.run(own_process, range(2))}.isdisjoint(first)
+
+
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
