@@ -66,11 +66,11 @@ def digest_of(value: Any) -> str:
 
 
 def content_digest(key: str, rows_digest: str, counts: Counts) -> str:
-    """Return the digest of what an output holds: its key, its rows and its counts.
+    """Return the digest of what an output holds: its key, its rows, how many came in and how many out.
 
-    Notes in the counts are left out: a blank line more in the input changes no row.
+    Reasons and notes are left out: the same rule in other words, or a blank line more, changes no row.
     """
-    return digest_of([key, rows_digest, counts.num_in, counts.num_out, counts.dropped])
+    return digest_of([key, rows_digest, counts.num_in, counts.num_out])
 
 
 def encode_manifest(manifest: Manifest) -> bytes:

@@ -136,13 +136,18 @@ def build(
                 f"no shard {unknown[0]!r} in the plan; it has {', '.join(loaded.plan.keys[:10])}, …"
             )
         failed_keys: set[str] = set()
+        waiting_keys: set[str] = set()
         for stage in stages:
             if stage.name == "documents" or only not in (None, stage.name):
                 continue
             keys = stage.keys(loaded)
             if stage.partitions == "shard":
-                keys = tuple(key for key in keys if key not in failed_keys)
+                keys = tuple(key for key in keys if key not in failed_keys | waiting_keys)
             elif failed_keys:
+                waiting_keys |= stage.shards_waiting(loaded)
+                report.warnings.append(
+                    f"{stage.name} needs all shards and waits for {', '.join(sorted(failed_keys))}"
+                )
                 continue
             if shards and not stage.is_global:
                 if stage.partitions != "shard":

@@ -27,6 +27,7 @@ class Stage:
         find_work: Recipe and partition to the work that makes it; raises if an input is not built.
         is_in: Whether a recipe has this stage at all.
         is_global: Whether one shard further down needs this stage of all shards.
+        shards_waiting: For a stage over all shards: which of them can go no further without it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Stage:
     find_work: Callable[[LoadedRecipe, str], Sequence[Work]]
     is_in: Callable[[LoadedRecipe], bool] = lambda loaded: True
     is_global: bool = False
+    shards_waiting: Callable[[LoadedRecipe], frozenset[str]] = lambda loaded: frozenset(loaded.plan.keys)
 
     def keys(self, loaded: LoadedRecipe) -> tuple[str, ...]:
         """Return all partitions of this stage; those of shards need a plan."""

@@ -29,6 +29,11 @@ def _is_in(loaded: LoadedRecipe) -> bool:
     return any(stream.dedupe is not None for stream in loaded.recipe.streams)
 
 
+def _deduped_shards(loaded: LoadedRecipe) -> frozenset[str]:
+    deduped = {stream.name for stream in loaded.recipe.streams if stream.dedupe is not None}
+    return frozenset(shard.key for shard in loaded.plan.shards if shard.stream in deduped)
+
+
 def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the hashing of one shard; nothing for a stream that does not dedupe."""
     shard, stream = find_shard(loaded, key)
@@ -112,5 +117,7 @@ def mark_wanted(task: AttributeTask, wanted: tuple[str, ...]) -> dict[str, Writt
 
 
 HASHES = Stage("content_hashes", "shard", find_hashing, _is_in, is_global=True)
-INDEX = Stage("duplicate_index", "none", find_indexing, _is_in, is_global=True)
+INDEX = Stage(
+    "duplicate_index", "none", find_indexing, _is_in, is_global=True, shards_waiting=_deduped_shards
+)
 MARKS = Stage("duplicate_attributes", "shard", find_marking, _is_in)
