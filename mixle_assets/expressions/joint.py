@@ -10,16 +10,17 @@ the document is ``mixing.filters``'s matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from mixle_assets.errors import EvaluationError
+from mixle_assets.expressions.conditions import Reduction
+from mixle_assets.expressions.generated import Outcomes, Rule, generate
 from mixle_assets.expressions.jq_programs import JoinedPrograms
 from mixle_assets.expressions.predicates import Predicate, combine_outputs
 from mixle_assets.expressions.reads import joined
 
 MissingValue: TypeAlias = Literal["natural", "keep", "drop", "error"]
-Outcomes: TypeAlias = Callable[[Mapping[str, Any]], int]
 
 
 class Bits:
@@ -62,22 +63,27 @@ def compile_outcomes(predicates: Sequence[Predicate], missing_value: MissingValu
         A function from a document to the integer; it raises nothing.
     """
     bits = Bits(len(predicates))
-    alone = [
-        compile_outcome(predicate, number, bits, missing_value)
+    rules = [
+        Rule(
+            bits.hit(number),
+            compile_outcome(predicate, number, bits, missing_value),
+            _reduction(predicate),
+        )
         for number, predicate in enumerate(predicates)
         if not predicate.runs_in_libjq
     ]
     in_libjq = [number for number, predicate in enumerate(predicates) if predicate.runs_in_libjq]
     if in_libjq:
-        alone.append(_compile_joined(predicates, in_libjq, bits, missing_value))
+        rules.append(Rule(0, _compile_joined(predicates, in_libjq, bits, missing_value), None))
+    return generate(rules)
 
-    def outcomes(document: Mapping[str, Any]) -> int:
-        found = 0
-        for outcome in alone:
-            found |= outcome(document)
-        return found
 
-    return outcomes
+def _reduction(predicate: Predicate) -> Reduction | None:
+    """A rule's reduction, if it says all that the rule reads and every key whose absence counts is needed."""
+    reduction, reads = predicate.reduction, predicate.reads
+    if reduction is None or reads.fields != {"attributes"} or reads.attribute_keys != reduction.keys:
+        return None
+    return reduction if reads.compared_keys <= {place.key for place in reduction.places} else None
 
 
 def compile_outcome(predicate: Predicate, number: int, bits: Bits, missing_value: MissingValue) -> Outcomes:

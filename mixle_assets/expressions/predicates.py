@@ -12,8 +12,11 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 from mixle_assets.errors import ExpressionError
+from mixle_assets.expressions.conditions import Reduction
+from mixle_assets.expressions.jq_conditions import reduction_of_jq
 from mixle_assets.expressions.jq_programs import JqProgram, is_true
 from mixle_assets.expressions.jsonpath_ast import Filter, Path
+from mixle_assets.expressions.jsonpath_conditions import reduction_of_jsonpath
 from mixle_assets.expressions.jsonpath_nodes import (
     MISSING,
     compile_find,
@@ -41,6 +44,7 @@ class Predicate:
         reads: What it reads of a document.
         matches: The rule itself: a document in, the truth out. Raises ``EvaluationError`` naming the rule;
             a JSONPath never does.
+        reduction: What it comes down to where attributes hold numbers as taggers write them, or None.
         runs_in_libjq: Whether ``matches`` hands the document to libjq, which several rules better do
             together (``JoinedPrograms``).
     """
@@ -51,6 +55,7 @@ class Predicate:
     reads: Reads
     matches: Matches = field(repr=False, compare=False)
     runs_in_libjq: bool = False
+    reduction: Reduction | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -82,7 +87,14 @@ def _compile_jsonpath(expression: str, role: Role) -> Predicate:
         matches = compile_match(path)
     except ExpressionError as error:
         raise cast(ExpressionError, error.at(rule=expression)) from None
-    return Predicate(expression, "jsonpath", role, reads_of_jsonpath(path, by_value=False), matches)
+    return Predicate(
+        expression,
+        "jsonpath",
+        role,
+        reads_of_jsonpath(path, by_value=False),
+        matches,
+        reduction=reduction_of_jsonpath(path),
+    )
 
 
 def compile_match(path: Path) -> Matches:
@@ -113,7 +125,15 @@ def _compile_jq(expression: str, role: Role) -> Predicate:
     def matches(document: Mapping[str, Any]) -> bool:
         return combine([is_true(output) for output in program.outputs(document)])
 
-    return Predicate(expression, "jq", role, program.reads, matches, program.runs_in_libjq)
+    return Predicate(
+        expression,
+        "jq",
+        role,
+        program.reads,
+        matches,
+        program.runs_in_libjq,
+        None if program.tree is None or program.runs_in_libjq else reduction_of_jq(program.tree),
+    )
 
 
 def combine_outputs(role: Role) -> Callable[[list[bool]], bool]:
