@@ -184,6 +184,10 @@ class Corpus(Sequence[NDArray[Any]]):
             return stored.documents
         return order_documents(settings, self.pool(epoch), len(self), epoch, selector)
 
+    def fresh_order(self, epoch: int) -> NDArray[Any]:
+        """Return the order of an epoch worked out anew, whether or not one is stored."""
+        return order_documents(self.settings, self.pool(epoch), len(self), epoch, self.selector)
+
     def open_rows(
         self,
         settings: PackingSettings,

@@ -70,7 +70,10 @@ class Deal:
 
     def rows_of(self, rank: int, start: int, stop: int) -> NDArray[np.int64]:
         """Return the numbers in the plan of the rank's rows ``start`` to ``stop``; -1 is padding alone."""
-        own = np.arange(start, min(stop, self.rows_per_rank[rank]))
+        return self.rows_at(rank, np.arange(start, min(stop, self.rows_per_rank[rank])))
+
+    def rows_at(self, rank: int, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers in the plan of those of the rank's rows; -1 is padding alone."""
         if self.residency == "rows":
             return np.where(own < self.packed_rows[rank], self.first_row + rank + own * self.world_size, -1)
         return np.where(own < self.packed_rows[rank], own, -1)

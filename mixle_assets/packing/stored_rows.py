@@ -152,5 +152,6 @@ class StoredRows:
 
     def _file(self, rank: int) -> tuple[NDArray[Any], NDArray[Any]]:
         if rank not in self._files:
-            self._files[rank] = (self.stored.rows(rank), self.stored.row_lengths(rank))
+            rows = self.stored.rows(rank)
+            self._files[rank] = (rows, self.stored.row_lengths(rank))
         return self._files[rank]
