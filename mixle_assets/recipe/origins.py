@@ -84,14 +84,16 @@ def _put(tree: dict[Any, Any], key: tuple[str | int, ...], leaf: ResolvedValue) 
 def _yaml_lines(node: Any, indent: str, lead: str) -> Iterator[str]:
     """Yield the lines of a node; ``lead`` stands before the first of them: a key or a dash."""
     if isinstance(node, ResolvedValue):
-        text = f"{lead}{_scalar(node.value)}" if lead.endswith("- ") else f"{lead} {_scalar(node.value)}"
+        text = (
+            f"{lead}{scalar_text(node.value)}" if lead.endswith("- ") else f"{lead} {scalar_text(node.value)}"
+        )
         yield f"{text:<{_COMMENT_COLUMN}}  # {node.origin}"
         return
     if lead and not lead.endswith("- "):
         yield lead
         lead = ""
     for part, item in node.items():
-        start = "- " if isinstance(part, int) else f"{_scalar(part)}:"
+        start = "- " if isinstance(part, int) else f"{scalar_text(part)}:"
         yield from _yaml_lines(item, indent + "  ", (lead or indent) + start)
         lead = ""
 
@@ -134,7 +136,8 @@ _NOT_PRINTED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*")
 
 
-def _scalar(value: Any) -> str:
+def scalar_text(value: Any) -> str:
+    """Return a scalar as YAML, quoted where it would otherwise be another value."""
     if isinstance(value, str):
         is_plain = _PLAIN.fullmatch(value) and core_value(value) == value and value == value.strip()
         quoted = json.dumps(value, ensure_ascii=False)
