@@ -1,0 +1,64 @@
+"""What a run is given from outside: where work runs, and who is told how far it is."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import dagster as dg
+
+from mixle_assets.engine import Engine, open_engine
+from mixle_assets.errors import MixleError
+from mixle_assets.pipeline.check import CheckOutcome
+from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.run import OnProgress, StageOutcome
+
+SECONDS_BETWEEN_LOGS = 5.0
+
+
+class EngineResource(dg.ConfigurableResource[None]):
+    """Where the work inside a step runs; what is not set here is as the recipe's `execution` says.
+
+    Attributes:
+        kind: ``serial`` or ``processes`` (or another engine that is installed).
+        workers: Number of worker processes.
+    """
+
+    kind: str | None = None
+    workers: int | None = None
+
+    def open(self, loaded: LoadedRecipe, workers: int | None = None) -> Engine:
+        """Return the engine for a recipe; ``workers`` goes before all other settings."""
+        execution = loaded.recipe.execution
+        return open_engine(self.kind or execution.engine, workers or self.workers or execution.workers)
+
+
+class Listener:
+    """Is told what happens in a run. This one writes progress into the run's log.
+
+    Every line of the log is a row in Dagster's database, so a stage logs at most every few seconds, however
+    many documents it reads.
+    """
+
+    skip_verified = False
+    """Whether checks may pass over partitions that passed before in the same content."""
+
+    def progress(self, log: Callable[[str], Any]) -> OnProgress:
+        """Return what a stage calls as it goes on; ``log`` writes a line into the run's log."""
+        last = time.monotonic()
+
+        def on_progress(stage: str, done: int, total: int) -> None:
+            nonlocal last
+            if time.monotonic() - last >= SECONDS_BETWEEN_LOGS or done == total:
+                last = time.monotonic()
+                log(f"{stage}: {done} of {total} outputs are done")
+
+        return on_progress
+
+    def stage_ended(self, outcome: StageOutcome) -> None:
+        """Take note of how an attempt at a stage ended."""
+
+    def check_ended(self, outcome: CheckOutcome) -> None:
+        """Take note of what a check found."""
+
+    def step_failed(self, error: MixleError) -> None:
+        """Take note of an error that ended a step before any partition of it."""
