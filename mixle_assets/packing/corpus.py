@@ -153,29 +153,31 @@ class Corpus(Sequence[NDArray[Any]]):
 
     def id(self, document: int) -> DocumentId:
         """Return the id of a document, its JSON type kept."""
-        file, number = self.sources.place(document)
-        return self.sources.arrays(file).id(number)
+        return self.sources.id(document)
 
     def provenance(self, document: int) -> str:
         """Return where a document came from, ``<file>:<line>``."""
-        file, number = self.sources.place(document)
-        return self.sources.arrays(file).provenance(number)
+        return self.sources.provenance(document)
 
     def stream(self, document: int) -> str:
         """Return the name of a document's stream."""
         self.sources.place(document)
         return self.description.streams[int(self.sources.stream_of(np.array([document]))[0])].name
 
+    @property
+    def pool_streams(self) -> list[PoolStream]:
+        """The streams as sources of the pool."""
+        return [
+            PoolStream(stream.name, stream.num_documents, stream.weight, stream.resample)
+            for stream in self.description.streams
+        ]
+
     def pool(self, epoch: int) -> NDArray[Any] | None:
         """Return the documents of an epoch before they are put in order; None: each document once.
 
         See ``pool.pool_documents``.
         """
-        streams = [
-            PoolStream(stream.name, stream.num_documents, stream.weight, stream.resample)
-            for stream in self.description.streams
-        ]
-        return pool_documents(streams, self.sources.ids, seed=self.settings.seed, epoch=epoch)
+        return pool_documents(self.pool_streams, self.sources.ids, seed=self.settings.seed, epoch=epoch)
 
     def order(self, settings: PackingSettings, epoch: int, selector: SequenceSelector | None) -> NDArray[Any]:
         """Return the document numbers of an epoch in order, all ranks."""
@@ -183,10 +185,6 @@ class Corpus(Sequence[NDArray[Any]]):
         if stored is not None:
             return stored.documents
         return order_documents(settings, self.pool(epoch), len(self), epoch, selector)
-
-    def fresh_order(self, epoch: int) -> NDArray[Any]:
-        """Return the order of an epoch worked out anew, whether or not one is stored."""
-        return order_documents(self.settings, self.pool(epoch), len(self), epoch, self.selector)
 
     def open_rows(
         self,

@@ -96,6 +96,16 @@ class DocSources:
         file, number = self.place(document)
         return self.arrays(file).tokens(number)
 
+    def id(self, document: int) -> DocumentId:
+        """Return the id of a document, its JSON type kept."""
+        file, number = self.place(document)
+        return self.arrays(file).id(number)
+
+    def provenance(self, document: int) -> str:
+        """Return where a document came from, ``<file>:<line>``."""
+        file, number = self.place(document)
+        return self.arrays(file).provenance(number)
+
     def ids(self, stream: int) -> Iterator[DocumentId]:
         """Yield the ids of a stream's documents in order."""
         first = sum(self._stream_sizes[:stream])

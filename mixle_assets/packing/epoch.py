@@ -28,6 +28,7 @@ from mixle_assets.packing.doc_sources import DocSources
 from mixle_assets.packing.gather import gather_rows
 from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.ledger import count_epoch, detail_epoch
+from mixle_assets.packing.order import SequenceSelector
 from mixle_assets.packing.plan_files import write_plan
 from mixle_assets.packing.pool import PoolStream, multiplicities, pool_documents
 from mixle_assets.packing.selectors import checked, load_selector
@@ -97,6 +98,19 @@ class PackTask:
             world_size=self.packing.world_size,
         )
 
+    @property
+    def selector(self) -> SequenceSelector | None:
+        """The curriculum hook, its results checked."""
+        return None if self.packing.selector is None else checked(load_selector(self.packing.selector))
+
+    def pool_streams(self, sources: DocSources) -> list[PoolStream]:
+        """Return the streams as sources of the pool."""
+        sizes = np.diff(sources.stream_starts).tolist()
+        return [
+            PoolStream(stream.name, size, stream.weight, stream.resample)
+            for stream, size in zip(self.streams, sizes, strict=True)
+        ]
+
 
 def pack_epoch(task: PackTask) -> Written:
     """Pack an epoch and write its files, each whole; ``corpus.json`` is the last.
@@ -116,10 +130,7 @@ def pack_epoch(task: PackTask) -> Written:
     _check_ids(task)
     sources = DocSources([stream.doc_arrays for stream in task.streams], task.dtype)
     _check_metadata(task, sources)
-    streams = [
-        PoolStream(stream.name, int(size), stream.weight, stream.resample)
-        for stream, size in zip(task.streams, np.diff(sources.stream_starts), strict=True)
-    ]
+    streams = task.pool_streams(sources)
     pool = pool_documents(streams, sources.ids, seed=settings.seed, epoch=task.epoch)
     order = _ordered(task, settings, pool, sources.num_documents)
     if not len(order):
@@ -196,11 +207,8 @@ def corpus_digest(streams: tuple[StoredStream, ...], boundary_id: int | None) ->
 def _ordered(
     task: PackTask, settings: PackingSettings, pool: NDArray[Any] | None, num_documents: int
 ) -> NDArray[Any]:
-    if task.packing.selector is None:
-        return order_documents(settings, pool, num_documents, task.epoch)
-    selector = checked(load_selector(task.packing.selector))
     try:
-        return order_documents(settings, pool, num_documents, task.epoch, selector)
+        return order_documents(settings, pool, num_documents, task.epoch, task.selector)
     except ValueError as error:
         raise RecipeError(str(error), key="packing.selector", rule=task.packing.selector) from error
 

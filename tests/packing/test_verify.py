@@ -65,8 +65,12 @@ def test_every_packing_keeps_every_guarantee(corpus_folder, residency, strategy,
     )
     folder = str(corpus_folder.root / "packed_epoch" / "0001")
 
+    task = corpus_folder.task(
+        1, world_size=3, seed=4, residency=residency, strategy=strategy, equalize=equalize
+    )
     for find in GUARANTEES:
         assert list(find(folder)) == []
+        assert list(find(task)) == []
 
 
 def test_a_mask_that_trains_on_padding_is_found(packed):
@@ -142,6 +146,12 @@ def test_a_weight_that_was_not_packed_is_found(packed):
     found = list(find_packing_losses(str(packed)))
     assert len(found) == 10
     assert found[0] == Violation("document 0 (prose/0000.jsonl.gz:1)", "2 times in the epoch", "1 times")
+
+
+def test_another_setting_than_the_recipe_declares_is_found(packed, corpus_folder):
+    assert Violation("corpus.json", "seed is 3 declared, 0 there", "another setting") in list(
+        find_packing_losses(corpus_folder.task(world_size=2, seed=3))
+    )
 
 
 def test_a_token_lost_in_a_row_is_found(packed):
