@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from mixle_assets.errors import ExpressionError, RecipeError
+from mixle_assets.errors import ExpressionError, InputError, RecipeError
 from mixle_assets.expressions.replacements import compile_replacement
 from mixle_assets.expressions.selectors import compile_selector
 from mixle_assets.mixing.filters import compile_rules
@@ -190,5 +190,7 @@ def _at(recipe: Recipe, key: str) -> Iterator[None]:
         raise RecipeError(
             message, path=recipe.path, line=recipe.line_of(key), key=key, rule=error.rule
         ) from error
+    except InputError as error:  # a file that the recipe names
+        raise RecipeError(str(error), path=recipe.path, line=recipe.line_of(key), key=key) from error
     except RecipeError as error:
         raise error.at(path=recipe.path, line=recipe.line_of(key), key=key) from None
