@@ -53,18 +53,6 @@ def _task(find: Callable[..., Iterator[Violation]]) -> Find:
     return look
 
 
-def _packed(find: Callable[[str], Iterator[Violation]]) -> Find:
-    """Return a check that reads the folder of a packed epoch, which describes itself."""
-
-    def look(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Iterator[Violation]:
-        for work in all_work:
-            for violation in find(work.task.output):
-                where = f"epoch {work.key}: {violation.where}"
-                yield Violation(where, violation.expected, violation.found)
-
-    return look
-
-
 def _find_unbalanced_counts(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Iterator[Violation]:
     for work in all_work:
         yield from mixing.find_unbalanced_counts(work.task, _manifest(work).counts)
@@ -169,25 +157,25 @@ CHECKS: tuple[Check, ...] = (
         "loss_mask_marks_exactly_the_padding",
         "packed_epoch",
         "A target is trained on if, and only if, it is a real token.",
-        _packed(packing.find_loss_mask_errors),
+        _task(packing.find_loss_mask_errors),
     ),
     Check(
         "ranks_share_the_pool",
         "packed_epoch",
         "The ranks together read everything the plan has, and nothing twice, up to what equalize declares.",
-        _packed(packing.find_rank_overlaps),
+        _task(packing.find_rank_overlaps),
     ),
     Check(
         "tokens_are_packed_as_declared",
         "packed_epoch",
         "Every document stands in the rows as often as the plan says, token for token.",
-        _packed(packing.find_packing_losses),
+        _task(packing.find_packing_losses),
     ),
     Check(
         "rows_match_streaming_corpus",
         "packed_epoch",
         "The stored rows are what StreamingCorpus gives for the same documents.",
-        _packed(packing.find_streaming_differences),
+        _task(packing.find_streaming_differences),
     ),
     *(
         Check(
