@@ -11,12 +11,14 @@ Nothing is dropped here: a rule or a span replacement of the recipe names the at
 
 from mixle_assets.deduping.attributes import SET_NAME, AttributeTask, write_duplicate_attributes
 from mixle_assets.deduping.hashes import HashTask, hash_shard
-from mixle_assets.deduping.index import HashedShard, IndexTask, build_index
+from mixle_assets.deduping.index import IndexTask, build_index
+from mixle_assets.deduping.members import HashedReference, HashedShard
 
 __all__ = [
     "SET_NAME",
     "AttributeTask",
     "HashTask",
+    "HashedReference",
     "HashedShard",
     "IndexTask",
     "build_index",

@@ -126,6 +126,6 @@ def hashes_in(column: pa.Array) -> NDArray[np.uint8]:
     return every.reshape(-1, width)[column.offset :]
 
 
-def offsets_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets_of(counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return where each list starts, and where the last one ends: counts 2 0 1 give 0 2 2 3."""
-    return np.concatenate([[0], np.cumsum(counts)])
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])

@@ -6,12 +6,17 @@ again. Keys and values, with ``duplicates`` as the name of the set:
 - ``bff_duplicate_docs``: ``[[0, length of the text, 1]]`` on a repeated document, ``[]`` on one that was not
   compared (too short, empty, without the key), no key on all others.
 - ``bff_duplicate_paragraph_spans``: a span with score 1 for each repeated paragraph, often none; no key where
-  the text is empty.
+  the text is empty. With n-grams the score is the share of the paragraph's runs of words that repeat.
+- ``near_duplicate_docs``: ``[[0, length of the text, similarity]]`` on a document near to a better one.
+- ``contaminated_spans``: like the paragraphs, against the reference set.
+- Any of these with ``_match`` behind: ids of the documents of a reference set that the spans stand in, one
+  for each span, null where there is none; only where there is any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -19,14 +24,15 @@ import orjson
 
 from mixle_assets.deduping.arrow_files import offsets_of
 from mixle_assets.deduping.hash_files import HashBatch, HashFile
-from mixle_assets.deduping.paragraphs import is_compared, paragraph_spans
+from mixle_assets.deduping.paragraphs import Paragraphs, is_compared, paragraph_spans
 from mixle_assets.deduping.slices import MarkedDocument, read_slice
 from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import codec_of, write_shard
 from mixle_assets.formats.documents import encode_row
-from mixle_assets.recipe import Dedupe
-from mixle_assets.records import Attributes, Counts, Written
+from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs
+from mixle_assets.records import Attributes, Counts, SpanRow, Written
 
+MATCH_SUFFIX = "_match"
 SET_NAME = "duplicates"
 """The attribute set of our own deduper; a stream's ``dedupe`` makes it, nothing else may bear its name."""
 
@@ -115,53 +121,78 @@ def _encode_rows(batch: _MarkedBatch, rules: Dedupe, counts: Counts) -> list[byt
     """Return the rows of one batch, each with its newline."""
     hashed = batch.hashed
     compared = is_compared(hashed.documents).tolist()
-    texts = hashed.text_lengths.tolist()
+    lengths = hashed.text_lengths.tolist()
     unmarked = {
-        (takes_part, has_text): encode_row(_attributes(rules, takes_part, has_text))
+        (takes_part, has_text): encode_row(_unmarked(rules, takes_part, has_text))
         for takes_part in (False, True)
         for has_text in (False, True)
     }
     attributes = [
-        unmarked[takes_part, length > 0] for takes_part, length in zip(compared, texts, strict=True)
+        unmarked[takes_part, length > 0] for takes_part, length in zip(compared, lengths, strict=True)
     ]
-    starts = offsets_of(hashed.paragraphs.counts).tolist()
-    spans = (
-        paragraph_spans(
-            hashed.paragraphs.counts, hashed.paragraphs.lengths, len(rules.paragraphs.separator)
-        ).tolist()
-        if rules.paragraphs is not None and batch.marked
-        else []
-    )
+    if batch.marked:
+        paragraphs = _Spans(hashed.paragraphs, rules.paragraphs)
+        probes = _Spans(hashed.probes, rules.decontamination)
     for document in batch.marked:
         at = document.document - batch.start
-        if document.paragraphs and document.paragraphs[-1] >= starts[at + 1] - starts[at]:
-            raise InputError(
-                f"marks paragraph {document.paragraphs[-1]} of a document that has "
-                f"{starts[at + 1] - starts[at]}",
-                document_id=orjson.loads(hashed.ids[at].as_py()),
-            )
-        row = _attributes(rules, compared[at], texts[at] > 0)
-        if document.first is not None and rules.documents is not None:
-            row[rules.documents.attribute_name] = [[0, texts[at], 1]]
+        row = _unmarked(rules, compared[at], lengths[at] > 0)
+        if document.first.line and rules.documents is not None:
+            _mark(row, rules.documents.attribute_name, [[0, lengths[at], 1]], [document.first.reference])
             counts.note("duplicate_documents")
+        if document.near.line and rules.near_documents is not None:
+            spans: list[SpanRow] = [[0, lengths[at], document.near_similarity]]
+            _mark(row, rules.near_documents.attribute_name, spans, [document.near.reference])
+            counts.note("near_documents")
         if document.paragraphs and rules.paragraphs is not None:
-            row[rules.paragraphs.attribute_name] = [
-                [*spans[starts[at] + paragraph], 1] for paragraph in document.paragraphs
-            ]
+            _mark(
+                row, rules.paragraphs.attribute_name, paragraphs.of(at, document.paragraphs, document.scores)
+            )
             counts.note("duplicate_paragraphs", len(document.paragraphs))
+        if document.probes and rules.decontamination is not None:
+            spans = probes.of(at, document.probes, document.probe_scores)
+            _mark(row, rules.decontamination.attribute_name, spans, document.probe_references)
+            counts.note("contaminated_paragraphs", len(document.probes))
         attributes[at] = encode_row(row)
-    counts.num_in += len(texts)
-    counts.num_out += len(texts)
+    counts.num_in += len(lengths)
+    counts.num_out += len(lengths)
     return [
         b'{"id":%b,"attributes":%b}\n' % pair for pair in zip(hashed.ids.to_pylist(), attributes, strict=True)
     ]
 
 
-def _attributes(rules: Dedupe, takes_part: bool, has_text: bool) -> Attributes:
+class _Spans:
+    """Spans of the paragraphs of a batch."""
+
+    def __init__(self, paragraphs: Paragraphs, rules: DedupeParagraphs | Decontamination | None) -> None:
+        separator_length = 0 if rules is None else len(rules.separator)
+        self._starts = offsets_of(paragraphs.counts).tolist()
+        self._spans = paragraph_spans(paragraphs.counts, paragraphs.lengths, separator_length).tolist()
+
+    def of(self, document: int, marked: Sequence[int], scores: Sequence[float]) -> list[SpanRow]:
+        """Return the spans of marked paragraphs of a document, with their scores; without scores, 1."""
+        start, stop = self._starts[document], self._starts[document + 1]
+        if marked[-1] >= stop - start:
+            raise InputError(f"paragraph {marked[-1]} is marked in a document that has {stop - start}")
+        return [
+            [*self._spans[start + paragraph], score]
+            for paragraph, score in zip(marked, scores or itertools.repeat(1, len(marked)), strict=True)
+        ]
+
+
+def _mark(row: Attributes, name: str, spans: list[SpanRow], references: Sequence[str] = ()) -> None:
+    """Set the spans of one key and, where any stands in a reference set, the ids of the documents there."""
+    row[name] = spans
+    if any(references):
+        row[name + MATCH_SUFFIX] = [orjson.loads(reference or b"null") for reference in references]
+
+
+def _unmarked(rules: Dedupe, takes_part: bool, has_text: bool) -> Attributes:
     """Return the attributes of a document of which nothing is marked."""
     attributes: Attributes = {}
     if rules.documents is not None and not takes_part:
         attributes[rules.documents.attribute_name] = []
-    if rules.paragraphs is not None and has_text:
-        attributes[rules.paragraphs.attribute_name] = []
+    if has_text:
+        for kind in (rules.paragraphs, rules.decontamination):
+            if kind is not None:
+                attributes[kind.attribute_name] = []
     return attributes

@@ -17,20 +17,23 @@ from numpy.typing import NDArray
 from mixle_assets.deduping.arrow_files import ContentHasher, write_arrow
 from mixle_assets.deduping.hash_files import HashBatch, schema_of
 from mixle_assets.deduping.keys import MISSING, TEXT_KEY, hash_value, key_getter, parse_key
+from mixle_assets.deduping.minhash import shingles, signature
+from mixle_assets.deduping.ngrams import hash_ngrams
 from mixle_assets.deduping.paragraphs import (
     HASH_IN_BYTES,
+    NO_PARAGRAPHS,
     NOT_COMPARED,
     Paragraphs,
     hash_paragraphs,
-    is_blank,
     is_compared,
-    num_words,
+    num_not_compared,
 )
+from mixle_assets.deduping.words import is_blank, num_words
 from mixle_assets.errors import InputError
 from mixle_assets.formats.documents import DocumentReader, TextReader, encode_row, read_documents, read_texts
 from mixle_assets.formats.lines import OnMalformed
 from mixle_assets.planning import PlannedFile
-from mixle_assets.recipe import Dedupe
+from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs, NearDocuments
 from mixle_assets.records import Counts, FileStamp, Written
 
 BATCH_IN_CHARACTERS = 1 << 20
@@ -162,12 +165,20 @@ def _hash_chunk(chunk: list[_Row], file_number: int, rules: Dedupe, counts: Coun
         lines=np.array(lines, np.int64),
         text_lengths=np.fromiter(map(len, texts), np.int64, len(chunk)),
         documents=_hash_documents(values, rules, counts),
-        paragraphs=_hash_paragraphs(texts, rules),
+        signatures=_sign(texts, rules.near_documents),
+        paragraphs=_hash_paragraphs(texts, rules.paragraphs, rules),
+        probes=_hash_paragraphs(texts, rules.decontamination, rules),
     )
-    if rules.paragraphs is not None:
-        counts.note("paragraphs", len(batch.paragraphs.lengths))
-        counts.note("paragraphs_not_compared", int(np.count_nonzero(~is_compared(batch.paragraphs.hashes))))
+    counts.note("paragraphs", len(batch.paragraphs.lengths))
+    counts.note("paragraphs_not_compared", num_not_compared(batch.paragraphs))
     return batch
+
+
+def _sign(texts: Sequence[str], rules: NearDocuments | None) -> NDArray[np.uint32]:
+    if rules is None:
+        return np.zeros((len(texts), 0), np.uint32)
+    num_hashes = rules.num_bands * rules.rows_per_band
+    return np.stack([signature(shingles(text, rules.ngram_length), num_hashes) for text in texts])
 
 
 def _hash_documents(values: Sequence[Any], rules: Dedupe, counts: Counts) -> NDArray[np.uint8]:
@@ -175,7 +186,7 @@ def _hash_documents(values: Sequence[Any], rules: Dedupe, counts: Counts) -> NDA
         return np.zeros((len(values), HASH_IN_BYTES), np.uint8)
     without_key = sum(value is MISSING or value is None for value in values)
     hashes = np.frombuffer(
-        b"".join([hash_value(value) if _is_compared(value, rules) else NOT_COMPARED for value in values]),
+        b"".join([hash_value(value) if _takes_part(value, rules) else NOT_COMPARED for value in values]),
         np.uint8,
     ).reshape(-1, HASH_IN_BYTES)
     counts.note("documents_without_key", without_key)
@@ -183,7 +194,7 @@ def _hash_documents(values: Sequence[Any], rules: Dedupe, counts: Counts) -> NDA
     return hashes
 
 
-def _is_compared(value: Any, rules: Dedupe) -> bool:
+def _takes_part(value: Any, rules: Dedupe) -> bool:
     if not isinstance(value, str):
         return value is not MISSING and value is not None
     if len(value) < rules.min_length or (rules.skip_empty and is_blank(value)):
@@ -191,15 +202,16 @@ def _is_compared(value: Any, rules: Dedupe) -> bool:
     return not rules.min_words or num_words(value) >= rules.min_words
 
 
-def _hash_paragraphs(texts: Sequence[str], rules: Dedupe) -> Paragraphs:
-    if rules.paragraphs is None:
-        return Paragraphs(
-            np.zeros(len(texts), np.int64), np.zeros(0, np.uint32), np.zeros((0, HASH_IN_BYTES), np.uint8)
-        )
-    return hash_paragraphs(
+def _hash_paragraphs(
+    texts: Sequence[str], kind: DedupeParagraphs | Decontamination | None, rules: Dedupe
+) -> Paragraphs:
+    if kind is None:
+        return NO_PARAGRAPHS._replace(counts=np.zeros(len(texts), np.int64))
+    whole = hash_paragraphs(
         texts,
-        rules.paragraphs.separator,
+        kind.separator,
         skip_empty=rules.skip_empty,
         min_length=rules.min_length,
         min_words=rules.min_words,
     )
+    return whole if kind.by_ngram is None else hash_ngrams(texts, kind.separator, whole, kind.by_ngram)

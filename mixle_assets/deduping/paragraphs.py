@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
 
-# Unicode White_Space, which str.strip() takes for granted but widens by U+001C..U+001F.
-WHITE_SPACE = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
+from mixle_assets.deduping.words import is_blank, num_words
+
 HASH_IN_BYTES = 16
 NOT_COMPARED = bytes(HASH_IN_BYTES)
 """Stands for what takes no part, since it is too short or empty; as a hash it would be a 2^-128 accident."""
@@ -34,23 +31,22 @@ class Paragraphs(NamedTuple):
     Attributes:
         counts: Paragraphs of each text, int64.
         lengths: Code points of each paragraph without its separator, uint32.
-        hashes: XXH3-128 of each paragraph's UTF-8 bytes, uint8 of shape (paragraphs, 16); zeros where it is
-            not compared.
+        hashes: XXH3-128 of each paragraph's UTF-8 bytes, or of each of its n-grams, uint8 of shape
+            (hashes, 16); zeros where it is not compared.
+        num_hashes: Hashes of each paragraph, uint32; None: one each.
+        num_counted: How many of them, the last ones, count for its score, uint32; None: one each.
     """
 
     counts: NDArray[np.int64]
     lengths: NDArray[np.uint32]
     hashes: NDArray[np.uint8]
+    num_hashes: NDArray[np.uint32] | None = None
+    num_counted: NDArray[np.uint32] | None = None
 
 
-def is_blank(text: str) -> bool:
-    """Return whether nothing but Unicode white space is in ``text``."""
-    return not text.strip(WHITE_SPACE)
-
-
-def num_words(text: str) -> int:
-    """Return the number of words, which white space separates."""
-    return len(text.split())
+NO_PARAGRAPHS = Paragraphs(
+    np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros((0, HASH_IN_BYTES), np.uint8)
+)
 
 
 def is_compared(hashes: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -58,6 +54,13 @@ def is_compared(hashes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     halves = np.ascontiguousarray(hashes).view("<u8")
     compared: NDArray[np.bool_] = (halves[:, 0] != 0) | (halves[:, 1] != 0)
     return compared
+
+
+def num_not_compared(paragraphs: Paragraphs) -> int:
+    """Return how many of the paragraphs take no part."""
+    if paragraphs.num_hashes is not None:
+        return int(np.count_nonzero(paragraphs.num_hashes == 0))
+    return int(np.count_nonzero(~is_compared(paragraphs.hashes)))
 
 
 def hash_paragraphs(
@@ -75,7 +78,7 @@ def hash_paragraphs(
         separator: What stands between two paragraphs; not empty.
         skip_empty: Do not compare paragraphs of white space alone.
         min_length: Do not compare paragraphs of fewer code points.
-        min_words: Do not compare paragraphs of fewer words.
+        min_words: Do not compare paragraphs of fewer words, as ``words.num_words`` counts them.
 
     Returns:
         Counts, lengths and hashes.

@@ -2,88 +2,75 @@
 
 One row for each document with anything to say, in order, as an Arrow IPC file:
 
-==========  ===========  ========================================================================
-column      type         holds
-==========  ===========  ========================================================================
-document    int64        position of the document in the shard, from 0
-first_file  string       provenance name of the file with the document it repeats; "" if it does not
-first_line  int64        physical line there, from 1; 0 if it does not
-paragraphs  list<int32>  positions, in the document, of its paragraphs that repeat others
-==========  ===========  ========================================================================
+================  =============  ===================================================================
+column            type           holds
+================  =============  ===================================================================
+document          int64          position of the document in the shard, from 0
+first_file        string         provenance name of the file of the document it repeats; "": none
+first_line        int64          physical line there, from 1; 0: none
+first_reference   string         its id as JSON if it lies in a reference set, else ""
+near_...          the same       likewise for the document it is near to
+near_similarity   float          how near, 0 to 1
+paragraphs        list<int32>    positions, in the document, of its paragraphs that repeat others
+scores            list<float>    with n-grams: the share of each that does; else empty
+probes            list<int32>    positions of its paragraphs that stand in the reference set
+probe_scores      list<float>    with n-grams: the share of each that does; else empty
+probe_references  list<string>   id, as JSON, of the reference document that each stands in
+================  =============  ===================================================================
 
 A slice names other shards' files but holds nothing else of them: shards added later leave it as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from mixle_assets.deduping.arrow_files import list_column, offsets_of, open_arrow
+from mixle_assets.deduping.arrow_files import open_arrow
+from mixle_assets.deduping.places import Place
 
 SCHEMA = pa.schema(
     [
         pa.field("document", pa.int64()),
         pa.field("first_file", pa.string()),
         pa.field("first_line", pa.int64()),
+        pa.field("first_reference", pa.string()),
+        pa.field("near_file", pa.string()),
+        pa.field("near_line", pa.int64()),
+        pa.field("near_reference", pa.string()),
+        pa.field("near_similarity", pa.float32()),
         pa.field("paragraphs", pa.list_(pa.int32())),
+        pa.field("scores", pa.list_(pa.float32())),
+        pa.field("probes", pa.list_(pa.int32())),
+        pa.field("probe_scores", pa.list_(pa.float32())),
+        pa.field("probe_references", pa.list_(pa.string())),
     ]
 )
-
-
-class SliceBatch(NamedTuple):
-    """Consecutive rows of a slice.
-
-    Attributes:
-        documents: Positions in the shard, int64, rising.
-        first_files: Names of the files with the repeated documents, or "".
-        first_lines: Physical lines there, int64, or 0.
-        paragraph_counts: Marked paragraphs of each document, int64.
-        paragraphs: Their positions in the document, int32, one document after the other.
-    """
-
-    documents: NDArray[np.int64]
-    first_files: list[str]
-    first_lines: NDArray[np.int64]
-    paragraph_counts: NDArray[np.int64]
-    paragraphs: NDArray[np.int32]
-
-    def columns(self) -> list[pa.Array]:
-        """Return the batch as Arrow columns."""
-        return [
-            pa.array(self.documents),
-            pa.array(self.first_files, pa.string()),
-            pa.array(self.first_lines),
-            list_column(offsets_of(self.paragraph_counts), pa.array(self.paragraphs)),
-        ]
-
-    def content(self) -> dict[str, NDArray[np.generic] | bytes]:
-        """Return what is hashed of each column."""
-        return {
-            "document": self.documents,
-            "first_file": "".join([name + "\n" for name in self.first_files]).encode(),
-            "first_line": self.first_lines,
-            "num_paragraphs": self.paragraph_counts,
-            "paragraphs": self.paragraphs,
-        }
+NOWHERE = Place("", 0, "")
 
 
 class MarkedDocument(NamedTuple):
-    """One row of a slice.
-
-    Attributes:
-        document: Position in the shard.
-        first: File name and line of the document it repeats, or None.
-        paragraphs: Positions of its repeated paragraphs, rising.
-    """
+    """One row of a slice; fields as its columns."""
 
     document: int
-    first: tuple[str, int] | None
-    paragraphs: list[int]
+    first: Place = NOWHERE
+    near: Place = NOWHERE
+    near_similarity: float = 0.0
+    paragraphs: Sequence[int] = ()
+    scores: Sequence[float] = ()
+    probes: Sequence[int] = ()
+    probe_scores: Sequence[float] = ()
+    probe_references: Sequence[str] = ()
+
+
+def slice_columns(rows: Sequence[MarkedDocument]) -> list[pa.Array]:
+    """Return rows as Arrow columns."""
+    flat = [(row.document, *row.first, *row.near, row.near_similarity, *row[4:]) for row in rows]
+    return [
+        pa.array(values, field.type) for values, field in zip(zip(*flat, strict=True), SCHEMA, strict=True)
+    ]
 
 
 def read_slice(path: str) -> Iterator[MarkedDocument]:
@@ -95,5 +82,5 @@ def read_slice(path: str) -> Iterator[MarkedDocument]:
     reader = open_arrow(path, SCHEMA)
     for number in range(reader.num_record_batches):
         columns = [column.to_pylist() for column in reader.get_batch(number).columns]
-        for document, name, line, marked in zip(*columns, strict=True):
-            yield MarkedDocument(document, (name, line) if line else None, marked)
+        for row in zip(*columns, strict=True):
+            yield MarkedDocument(row[0], Place(*row[1:4]), Place(*row[4:7]), *row[7:])

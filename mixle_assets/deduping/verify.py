@@ -14,9 +14,9 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from mixle_assets import storage
-from mixle_assets.deduping.index import document_group, paragraph_group, stream_rank
 from mixle_assets.deduping.keys import MISSING, key_getter
-from mixle_assets.deduping.paragraphs import is_blank, num_words
+from mixle_assets.deduping.members import group_of, stream_rank
+from mixle_assets.deduping.words import is_blank, num_words
 from mixle_assets.formats.attributes import read_attribute_rows
 from mixle_assets.formats.documents import read_documents
 from mixle_assets.formats.lines import OnMalformed
@@ -123,7 +123,7 @@ def _ranked(
     """Yield each document with what is compared of it; of equal ones the one with the lowest rank stays."""
     position = 0
     for place in _places(shards):
-        stream = stream_rank(place.shard.stream, place.shard.rules.keep)
+        stream = stream_rank(place.shard.stream, place.shard.rules)
         units = []
         for unit in _units(place):
             position += 1
@@ -141,7 +141,7 @@ def _units(place: _Place) -> Iterator[_Unit]:
         if isinstance(value, str):
             takes_part = takes_part and _is_compared(value, rules)
         yield _Unit(
-            document_group(rules) or "",
+            group_of(rules, "documents") or "",
             # JSON, so that 1, 1.0, true and "1" are four values.
             json.dumps(value, sort_keys=True) if takes_part else None,
             rules.documents.attribute_name,
@@ -157,7 +157,7 @@ def _units(place: _Place) -> Iterator[_Unit]:
             end = start + len(piece) + (0 if is_last or ends_text else len(separator))
             takes_part = place.takes_part and _is_compared(piece, rules)
             yield _Unit(
-                paragraph_group(rules) or "",
+                group_of(rules, "paragraphs") or "",
                 piece if takes_part else None,
                 rules.paragraphs.attribute_name,
                 [start, end],

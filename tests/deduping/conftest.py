@@ -11,6 +11,7 @@ import pytest
 
 from mixle_assets.deduping import (
     AttributeTask,
+    HashedReference,
     HashedShard,
     HashTask,
     IndexTask,
@@ -36,6 +37,7 @@ class Corpus:
         shards: Shards,
         rules: Dedupe | Mapping[str, Dedupe],
         *,
+        references: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         bucket_in_hashes: int = 1 << 24,
     ) -> None:
         self.folder = folder
@@ -43,6 +45,7 @@ class Corpus:
         self.rules = {
             key: rules if isinstance(rules, Dedupe) else rules[key.partition("/")[0]] for key in shards
         }
+        self.references = {role: write_files(folder, files) for role, files in (references or {}).items()}
         self.bucket_in_hashes = bucket_in_hashes
         self.hashed: dict[str, Written] = {}
         self.slices: dict[str, Written] = {}
@@ -66,7 +69,15 @@ class Corpus:
             )
             for key in self.files
         )
-        self.slices = build_index(IndexTask(shards, self.bucket_in_hashes))
+        (rules,) = set(self.rules.values()) if self.references else (None,)
+        references = []
+        for role, files in self.references.items():
+            path = self.path("content_hashes", role)
+            hash_shard(HashTask(role, files, rules, path))
+            references.append(HashedReference(role, rules, path))
+        self.slices = build_index(
+            IndexTask(shards, references=tuple(references), bucket_in_hashes=self.bucket_in_hashes)
+        )
 
     def attribute_path(self, name: str) -> str:
         return str(self.folder / "attributes" / "duplicates" / name)
