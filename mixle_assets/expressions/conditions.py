@@ -93,7 +93,7 @@ class Reduction:
 
     @property
     def is_about_one_place(self) -> bool:
-        """Whether a single place decides: the rule on ``{key: []}`` then is the rule on every such document."""
+        """Whether a single place decides, so that ``{key: []}`` stands for every document like it."""
         return len(self.places) == 1 == len(self.keys)
 
 

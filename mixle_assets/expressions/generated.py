@@ -4,15 +4,14 @@ For two rules on ``k[0][2]`` the source is, in essence::
 
     v0 = get('k')
     if v0:
-        try: x0 = v0[0][2]
-        except (KeyError, IndexError, TypeError): x0 = None
-        t = type(x0)
-        if t is float or t is int:
-            if x0 > 0.5: found |= 1
-            if x0 < 0.1: found |= 2
-        else: found |= ask0(document)       # not where taggers write: the rules themselves decide
-    elif v0 == []: found |= 0               # what both gave for it when they were compiled
-    else: found |= absent or ask0(document)
+        try:
+            x0 = v0[0][2]
+            if x0 > 0.5: found |= 1 if x0 is not True and x0 is not False else ask0(document)
+            if x0 < 0.1: found |= 2 if x0 is not True and x0 is not False else ask0(document)
+        except (KeyError, IndexError, TypeError):
+            found |= ask0(document)            # not where taggers write: the rules themselves decide
+    elif v0 is None: found |= 0 if 'k' not in attributes else ask0(document)
+    elif v0 != []: found |= ask0(document)
 
 A guard costs nothing: ``conditions`` has dropped it. What a rule means is decided elsewhere, by the functions
 handed in; this module may only be faster than they are.
@@ -20,11 +19,12 @@ handed in; this module may only be faster than they are.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mixle_assets.expressions.conditions import Place, Reduction, source_of
+from mixle_assets.expressions.conditions import Number, Place, Reduction, source_of
 
 Outcomes: TypeAlias = Callable[[Mapping[str, Any]], int]
 
@@ -74,6 +74,35 @@ def _joined(outcomes: Sequence[Outcomes]) -> Outcomes:
     return outcomes[0] if len(outcomes) == 1 else ask_all
 
 
+def _fails_on_other_types(rule: Rule) -> bool:
+    """Whether Python's comparison alone tells that a value is no number, where that makes a difference.
+
+    An ordered comparison raises for every other type but for True and False, which count as 1 and 0. Where
+    one holds for them the generated function looks again; where it does not, the rule must not match them.
+    """
+    if rule.reduction is None or not isinstance(rule.reduction.condition, Number):
+        return False
+    number = rule.reduction.condition
+    if number.operator in ("==", "!="):
+        return False
+    [place] = rule.reduction.places
+    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[number.operator]
+    return all(
+        holds(boolean, number.constant) or not rule.outcome(_document_with(boolean, place))
+        for boolean in (True, False)
+    )
+
+
+def _document_with(value: Any, place: Place) -> dict[str, Any]:
+    """A document with one value, at a place."""
+    for step in reversed(place.path):
+        if isinstance(step, str):
+            value = {step: value}
+        else:
+            value = [None] * step + [value] if step >= 0 else [value] + [None] * (-step - 1)
+    return {"attributes": {place.key: value}}
+
+
 class _Source:
     """The generated function's lines, and the names its global values go by."""
 
@@ -100,54 +129,62 @@ class _Source:
         """
         number = len(self.variables)
         variable = self.variables[place] = f"x{number}"
-        value = f"v{number}" if place.path else variable
+        value = f"v{number}"
+        load = f"{variable} = {value}{''.join(f'[{step!r}]' for step in place.path)}"
+        ask = f"found |= {self.name(_joined([rule.outcome for rule in rules]))}(document)"
         self.add(1, f"{value} = get({place.key!r})")
-        otherwise = self.otherwise(place, rules, value)
-        if place.path:
-            self.add(1, f"if {value}:")
-            self.add(2, f"try: {variable} = {value}{''.join(f'[{step!r}]' for step in place.path)}")
-            self.add(2, f"except (KeyError, IndexError, TypeError): {variable} = None")
-            self.compare(2, variable, rules)
-            self.add(2, "else:")
-            if rules:
-                self.add(3, f"found |= {self.name(_joined([rule.outcome for rule in rules]))}(document)")
-            self.add(3, f"{variable} = None" if keep or not rules else "pass")
-            if otherwise or keep:
-                self.add(1, "else:")
+        if place.path and not keep and all(_fails_on_other_types(rule) for rule in rules):
+            self.compare_unchecked(variable, value, load, rules, ask)
+            self.otherwise(1, "elif", place, rules, value, ask)
         else:
-            self.compare(1, variable, rules)
-            self.add(1, "else:")
-            if not otherwise and not keep:
-                self.add(2, "pass")
-        for line in otherwise:
-            self.add(2, line)
-        if keep:
+            self.compare_checked(variable, value, load, rules)
             self.add(2, f"{variable} = None")
+            self.otherwise(2, "if", place, rules, value, ask)
 
-    def compare(self, depth: int, variable: str, rules: Sequence[Rule]) -> None:
-        self.add(depth, f"kind = type({variable})")
-        self.add(depth, "if kind is float or kind is int:")
+    def compare_unchecked(
+        self, variable: str, value: str, load: str, rules: Sequence[Rule], ask: str
+    ) -> None:
+        """Compare at once: other types raise, and a Boolean is looked for only where a comparison held."""
+        self.add(1, f"if {value}:")
+        self.add(2, "try:")
+        self.add(3, load)
         for rule in rules:
-            self.add(depth + 1, f"if {self.truth(rule.reduction)}: found |= {rule.hit}")
-        if not rules:
-            self.add(depth + 1, "pass")
+            self.add(3, f"if {self.truth(rule.reduction)}:")
+            self.add(4, f"if {variable} is not True and {variable} is not False: found |= {rule.hit}")
+            self.add(4, f"else: {ask}")
+        self.add(2, f"except (KeyError, IndexError, TypeError): {ask}")
 
-    def otherwise(self, place: Place, rules: Sequence[Rule], value: str) -> list[str]:
-        """What the rules give where the value is falsy or no number: no key, an empty array, or else."""
+    def compare_checked(self, variable: str, value: str, load: str, rules: Sequence[Rule]) -> None:
+        """Compare only what is a number."""
+        self.add(1, f"{variable} = None")
+        self.add(1, f"if {value} is not None:")
+        self.add(2, f"try: {load}")
+        self.add(2, "except (KeyError, IndexError, TypeError): pass")
+        self.add(1, f"kind = type({variable})")
+        self.add(1, "if kind is float or kind is int:")
+        for rule in rules:
+            self.add(2, f"if {self.truth(rule.reduction)}: found |= {rule.hit}")
+        self.add(2, "pass")
+        self.add(1, "else:")
+
+    def otherwise(
+        self, depth: int, first: str, place: Place, rules: Sequence[Rule], value: str, ask: str
+    ) -> None:
+        """Say what the rules give where there is no number: no key, an empty array, or something else."""
         if not rules:
-            return []
+            return
         absent = empty = 0
         for rule in rules:
             absent |= rule.outcome({"attributes": {}})
             empty |= rule.outcome({"attributes": {place.key: []}})
-        ask = f"{self.name(_joined([rule.outcome for rule in rules]))}(document)"
-        lines = [f"if {value} is None: found |= {absent} if {place.key!r} not in attributes else {ask}"]
+        self.add(depth, f"{first} {value} is None:")
+        self.add(depth + 1, f"if {place.key!r} not in attributes: found |= {absent}")
+        self.add(depth + 1, f"else: {ask}")
         if empty:
-            lines.append(f"elif {value} == []: found |= {empty}")
-            lines.append(f"else: found |= {ask}")
+            self.add(depth, f"elif {value} == []: found |= {empty}")
+            self.add(depth, f"else: {ask}")
         else:
-            lines.append(f"elif {value} != []: found |= {ask}")
-        return lines
+            self.add(depth, f"elif {value} != []: {ask}")
 
     def ask(self, rule: Rule) -> None:
         """Ask a rule itself, on every document."""

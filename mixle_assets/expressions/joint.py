@@ -81,7 +81,11 @@ def compile_outcomes(predicates: Sequence[Predicate], missing_value: MissingValu
 def _reduction(predicate: Predicate) -> Reduction | None:
     """A rule's reduction, if it says all that the rule reads and every key whose absence counts is needed."""
     reduction, reads = predicate.reduction, predicate.reads
-    if reduction is None or reads.fields != {"attributes"} or reads.attribute_keys != reduction.keys:
+    if (
+        reduction is None
+        or reads.fields != frozenset({"attributes"})
+        or reads.attribute_keys != reduction.keys
+    ):
         return None
     return reduction if reads.compared_keys <= {place.key for place in reduction.places} else None
 

@@ -87,8 +87,8 @@ class Rules:
         self.attribute_keys = reads.attribute_keys
         self.fields = reads.fields
         self._outcomes = compile_outcomes(self._predicates, missing_value)
-        self._verdicts = _Verdicts(self.include, self.exclude)
-        self._tally = _Tally(self._new_statistics())
+        self._counted = self._no_statistics()
+        self._patterns = _Patterns(self)
 
     def judge(self, document: Mapping[str, Any]) -> Verdict:
         """Decide on one document.
@@ -107,24 +107,47 @@ class Rules:
             EvaluationError: A rule failed before another decided; it is named, the place is the caller's
                 to add.
         """
-        outcomes = self._outcomes(document)
-        self._tally[outcomes] += 1
-        try:
-            return self._verdicts[outcomes]
-        except _RuleFailedError as failure:
-            rule = failure.rule
-        raise self._error(rule, document)
+        pattern = self._patterns[self._outcomes(document)]
+        pattern.num_documents += 1
+        verdict = pattern.verdict
+        if verdict is None:
+            raise self._error(pattern.failed_rule, document)
+        return verdict
 
     def statistics(self) -> RuleStatistics:
         """Return what the rules did on every document judged so far."""
-        statistics = self._new_statistics()
-        statistics.add(self._tally.statistics())
+        self._fold()
+        statistics = self._no_statistics()
+        statistics.add(self._counted)
         return statistics
 
-    def _new_statistics(self) -> RuleStatistics:
+    def _no_statistics(self) -> RuleStatistics:
         return RuleStatistics(
             rules=[RuleTally(predicate.expression, predicate.role) for predicate in self._predicates]
         )
+
+    def _fold(self) -> None:
+        for outcomes, pattern in self._patterns.items():
+            self._counted.count(outcomes, pattern.num_documents)
+        self._patterns.clear()
+
+    def _decide(self, outcomes: int) -> _Pattern:
+        """Follow the rules in Dolma's order, as far as it goes."""
+        bits = Bits(len(self._predicates))
+        included = not self.include
+        for rule, predicate in enumerate(self._predicates):
+            if predicate.role == "exclude":
+                if not included:
+                    break
+            elif included:
+                continue
+            if outcomes & bits.error(rule):
+                return _Pattern(None, rule)
+            if outcomes & bits.hit(rule):
+                if predicate.role == "exclude":
+                    return _Pattern(Verdict(False, predicate.expression))
+                included = True
+        return _Pattern(KEEP if included else NO_INCLUDE)
 
     def _error(self, rule: int, document: Mapping[str, Any]) -> EvaluationError:
         predicate = self._predicates[rule]
@@ -141,57 +164,26 @@ class Rules:
         return EvaluationError("the rule failed once, but not when asked again", rule=predicate.expression)
 
 
-class _RuleFailedError(Exception):
-    """A rule's error came before any rule decided."""
+class _Pattern:
+    """Documents on which every rule had the same outcome: their verdict, and how many there are."""
 
-    def __init__(self, rule: int) -> None:
-        super().__init__(rule)
-        self.rule = rule
+    __slots__ = ("failed_rule", "num_documents", "verdict")
+
+    def __init__(self, verdict: Verdict | None, failed_rule: int = -1) -> None:
+        self.verdict = verdict
+        self.failed_rule = failed_rule
+        self.num_documents = 0
 
 
-class _Verdicts(dict[int, Verdict]):
-    """The verdict that follows from the outcomes of all rules, worked out once for each pattern seen."""
+class _Patterns(dict[int, _Pattern]):
+    """The patterns seen, worked out once each and folded into the statistics when they get many."""
 
-    def __init__(self, include: Sequence[Predicate], exclude: Sequence[Predicate]) -> None:
+    def __init__(self, rules: Rules) -> None:
         super().__init__()
-        self._num_include = len(include)
-        self._excluded = [Verdict(False, predicate.expression) for predicate in exclude]
-        self._bits = Bits(len(include) + len(exclude))
+        self._rules = rules
 
-    def __missing__(self, outcomes: int) -> Verdict:
-        if len(self) > _MAX_PATTERNS:
-            self.clear()
-        self[outcomes] = verdict = self._decide(outcomes)
-        return verdict
-
-    def _decide(self, outcomes: int) -> Verdict:
-        if self._num_include and not any(self._matched(rule, outcomes) for rule in range(self._num_include)):
-            return NO_INCLUDE
-        for number, verdict in enumerate(self._excluded):
-            if self._matched(self._num_include + number, outcomes):
-                return verdict
-        return KEEP
-
-    def _matched(self, rule: int, outcomes: int) -> bool:
-        if outcomes & self._bits.error(rule):
-            raise _RuleFailedError(rule)
-        return bool(outcomes & self._bits.hit(rule))
-
-
-class _Tally(dict[int, int]):
-    """How often each pattern of outcomes came."""
-
-    def __init__(self, empty: RuleStatistics) -> None:
-        super().__init__()
-        self._folded = empty
-
-    def __missing__(self, outcomes: int) -> int:
-        if len(self) > _MAX_PATTERNS:
-            self.statistics()
-        return 0
-
-    def statistics(self) -> RuleStatistics:
-        for outcomes, number in self.items():
-            self._folded.count(outcomes, number)
-        self.clear()
-        return self._folded
+    def __missing__(self, outcomes: int) -> _Pattern:
+        if len(self) >= _MAX_PATTERNS:
+            self._rules._fold()
+        self[outcomes] = pattern = self._rules._decide(outcomes)
+        return pattern
