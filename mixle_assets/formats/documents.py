@@ -14,13 +14,7 @@ import orjson
 from mixle_assets.errors import InputError
 from mixle_assets.formats.lines import LineReader, OnMalformed
 from mixle_assets.formats.rows import MalformedRowError, decode_exactly, encode_row
-from mixle_assets.formats.scan import (
-    count_built_keys,
-    count_keys,
-    count_keys_of_line,
-    has_long_digits,
-    may_hold_long_digits,
-)
+from mixle_assets.formats.scan import find_suspicious_lines
 from mixle_assets.records import Counts, Document, FileStamp
 
 __all__ = ["DocumentReader", "TextReader", "encode_row", "read_documents", "read_texts"]
@@ -61,34 +55,25 @@ class DocumentReader(_RowReader):
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         loads = orjson.loads
         for first, lines, content in self._lines.blocks():
+            decoded_slowly: set[int] = set()
             try:
                 rows = [loads(line) for line in lines]
             except ValueError:
-                yield from self._take_one_by_one(first, lines)
-                continue
-            if may_hold_long_digits(content) or count_keys(content) != count_built_keys(rows):
-                yield from self._take_one_by_one(first, lines)
-                continue
+                rows = []
+                for place, line in enumerate(lines):
+                    try:
+                        rows.append(loads(line))
+                    except ValueError:
+                        rows.append(self._decode_slowly(first + place, line))
+                        decoded_slowly.add(place)
+            for place in find_suspicious_lines(content, rows):
+                if place not in decoded_slowly:
+                    rows[place] = self._decode_slowly(first + place, lines[place])
             for number, row in enumerate(rows, first):
                 if type(row) is dict:
                     yield number, row
-                else:
+                elif row is not _PASSED_OVER:
                     self._refuse(number, f"a document must be a JSON object, got {_kind(row)}")
-
-    def _take_one_by_one(self, first: int, lines: list[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Decode a block in which a line may be malformed, hold a long integer, or a key twice."""
-        for number, line in enumerate(lines, first):
-            try:
-                row = orjson.loads(line)
-            except ValueError:
-                row = self._decode_slowly(number, line)
-            else:
-                if has_long_digits(line) or count_keys_of_line(line) != count_built_keys(row):
-                    row = self._decode_slowly(number, line)
-            if type(row) is dict:
-                yield number, row
-            elif row is not _PASSED_OVER:
-                self._refuse(number, f"a document must be a JSON object, got {_kind(row)}")
 
     def _decode_slowly(self, number: int, line: bytes) -> Any:
         """Decode what the fast decoder refused or might round."""
