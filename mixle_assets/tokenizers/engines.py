@@ -7,14 +7,14 @@ every probe text; while it works, single documents are encoded again by the refe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mixle_assets.errors import RecipeError
 from mixle_assets.tokenizers.probes import probe_texts
-from mixle_assets.tokenizers.tokenizer import Encoded, Engine
+from mixle_assets.tokenizers.tokenizer import Encoded, EncodingError, Engine, run_guarded
 
 
 class FastokensEngine:
@@ -70,7 +70,13 @@ class Choice(NamedTuple):
     note: str
 
 
-def choose_engine(wanted: str, encoder_json: str | None, reference: Engine, names: Sequence[str]) -> Choice:
+def choose_engine(
+    wanted: str,
+    encoder_json: str | None,
+    reference: Engine,
+    names: Sequence[str],
+    engines: Mapping[str, Callable[[str], Engine]] = FAST_ENGINES,
+) -> Choice:
     """Return the engine to encode with.
 
     Args:
@@ -78,6 +84,7 @@ def choose_engine(wanted: str, encoder_json: str | None, reference: Engine, name
         encoder_json: The tokenizer as a ``tokenizer.json``; None if it has no such form.
         reference: The engine whose ids are right.
         names: Spellings of special and added tokens to probe with.
+        engines: The fast engines there are, in the order ``auto`` tries them.
 
     Raises:
         RecipeError: The engine that is asked for is unknown, not installed, cannot load the file, or gives
@@ -86,16 +93,16 @@ def choose_engine(wanted: str, encoder_json: str | None, reference: Engine, name
     if wanted == reference.name:
         return Choice(reference, "asked for")
     if wanted == "auto":
-        return _first_that_agrees(encoder_json, reference, names)
-    if wanted not in FAST_ENGINES:
-        known = ", ".join(["auto", reference.name, *FAST_ENGINES])
+        return _first_that_agrees(encoder_json, reference, names, engines)
+    if wanted not in engines:
+        known = ", ".join(["auto", reference.name, *engines])
         raise RecipeError(
             f"no engine {wanted!r} for this tokenizer; there are {known}", key="tokenizer.engine"
         )
     if encoder_json is None:
         raise RecipeError(f"{wanted} reads no such tokenizer, use auto", key="tokenizer.engine")
     try:
-        engine = FAST_ENGINES[wanted](encoder_json)
+        engine = engines[wanted](encoder_json)
     except ImportError as error:
         raise RecipeError(
             f"{wanted} is not installed: pip install 'mixle_assets[speed]'", key="tokenizer.engine"
@@ -110,11 +117,16 @@ def choose_engine(wanted: str, encoder_json: str | None, reference: Engine, name
     return Choice(engine, "asked for, and equal on the probes")
 
 
-def _first_that_agrees(encoder_json: str | None, reference: Engine, names: Sequence[str]) -> Choice:
+def _first_that_agrees(
+    encoder_json: str | None,
+    reference: Engine,
+    names: Sequence[str],
+    engines: Mapping[str, Callable[[str], Engine]],
+) -> Choice:
     if encoder_json is None:
         return Choice(reference, "the only one for this kind of tokenizer")
     reasons = []
-    for name, make in FAST_ENGINES.items():
+    for name, make in engines.items():
         try:
             engine = make(encoder_json)
         except ImportError:
@@ -133,7 +145,11 @@ def _first_that_agrees(encoder_json: str | None, reference: Engine, names: Seque
 def find_difference(engine: Engine, reference: Engine, names: Sequence[str]) -> str | None:
     """Return where ``engine`` gives other ids than ``reference`` on the probe texts, or None."""
     texts = probe_texts(names)
-    found, expected = engine.encode(texts), reference.encode(texts)
+    expected = reference.encode(texts)
+    try:
+        found = run_guarded(engine, texts)
+    except EncodingError as error:
+        return error.message
     starts = np.cumsum(expected.lengths) - expected.lengths
     found_starts = np.cumsum(found.lengths) - found.lengths
     for row, text in enumerate(texts):

@@ -51,7 +51,7 @@ class HuggingFaceFile:
                 if token.get("special") or token["content"] in named
             }
             self.special |= {name: self._ids[name] for name in named if name in self._ids}
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"not a tokenizer.json: {error!r}", path=path) from error
         self.encoder_json = self._encoder_json(special_strings)
         self.encoder = self._load(self.encoder_json)
@@ -104,16 +104,21 @@ class HuggingFaceFile:
         parsed["model"] = model = {**self._model}
         if "dropout" in model:
             model["dropout"] = None  # it would give other ids each time
+        _fill_holes(model, self._ids)
         if special_strings == "as_text":
-            _hide(model, list(self.special), self._ids)
+            # What the recipe names beyond the added tokens stays: hiding an ordinary token would change the
+            # ids of ordinary text, and loading refuses one that text can give. So with single characters.
+            listed = {token["content"] for token in self._added}
+            hidden = [text for text in self.special if text in listed and len(text) > 1]
+            _hide(model, hidden, self._ids)
             # A token the model knows itself can leave the list; the others must stay, since their ids
             # follow from their place in it.
             parsed["added_tokens"] = [
                 {**token, "content": HIDDEN + token["content"], "normalized": False}
-                if token["content"] in self.special
+                if token["content"] in hidden
                 else token
                 for token in self._added
-                if token["content"] not in self.special or token["content"] not in self._ids
+                if token["content"] not in hidden or token["content"] not in self._ids
             ]
         return json.dumps(parsed, ensure_ascii=False)
 
@@ -148,6 +153,16 @@ def _ids_of(model: dict[str, Any]) -> dict[str, int]:
     return {piece: number for number, (piece, _) in enumerate(vocabulary)}
 
 
+def _fill_holes(model: dict[str, Any], ids: dict[str, int]) -> None:
+    """Name unused ids between used ones, since some engines number what is left without gaps."""
+    if not isinstance(model["vocab"], dict):
+        return
+    used = set(ids.values())
+    unused = [token for token in range(max(used, default=-1)) if token not in used]
+    if unused:
+        model["vocab"] = {**model["vocab"], **{f"{HIDDEN}unused {token}": token for token in unused}}
+
+
 def _hide(model: dict[str, Any], special: Sequence[str], ids: dict[str, int]) -> None:
     """Make the special tokens that the model itself knows unreachable from text, their ids kept.
 
@@ -165,7 +180,9 @@ def _hide(model: dict[str, Any], special: Sequence[str], ids: dict[str, int]) ->
         ]
     hidden = inside - {model.get("unk_token")}
     if isinstance(model["vocab"], dict):
-        model["vocab"] = {HIDDEN + text if text in hidden else text: token for text, token in ids.items()}
+        model["vocab"] = {
+            HIDDEN + text if text in hidden else text: token for text, token in model["vocab"].items()
+        }
     else:
         model["vocab"] = [
             [HIDDEN + piece if piece in inside else piece, score] for piece, score in model["vocab"]
