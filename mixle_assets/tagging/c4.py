@@ -1,7 +1,7 @@
 """The rules of the C4 corpus: lines without an end, short lines, and documents with unwanted words.
 
-``c4_v1`` and ``c4_v2`` have Dolma's values; ``c4_v3`` has offsets of the text as it is. No word list comes with
-this package: name your own, one word or phrase a line.
+``c4_v1`` and ``c4_v2`` have Dolma's values; ``c4_v3`` has offsets of the text as it is. No word list comes
+with this package: name your own, one word or phrase a line.
 
 Source of the idea: Raffel et al., arXiv:1910.10683, section 2.2.
 """

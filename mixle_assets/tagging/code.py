@@ -8,7 +8,6 @@ from mixle_assets.tagging.registry import tagger
 from mixle_assets.tagging.views import DocumentView, Measures
 from mixle_assets.tagging.words import num_pieces
 
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _COPYRIGHT = re.compile("copyright", re.IGNORECASE)
 _COMMENT_STARTS = ("//", "#", "--")
 
@@ -24,11 +23,12 @@ def find_copyright(document: DocumentView) -> Measures:
     length = len(text)
     measures = {}
     end = None
-    block = _BLOCK_COMMENT.search(text)
-    if block is not None:
-        if _COPYRIGHT.search(block.group()):
-            measures["copyright_notice"] = [[block.start(), block.end(), 1.0]]
-            end = block.end() - block.start()
+    block_start = text.find("/*")
+    block_end = text.find("*/", block_start + 2) + 2 if block_start >= 0 else 0
+    if block_end > 2:
+        if _COPYRIGHT.search(text, block_start, block_end):
+            measures["copyright_notice"] = [[block_start, block_end, 1.0]]
+            end = block_end - block_start
     else:
         skipped = 0
         for line in document.lines:
@@ -48,7 +48,7 @@ def find_copyright(document: DocumentView) -> Measures:
     measures=["max_line_length_doc", "avg_line_length_doc", "alnum_prop_doc", "alpha_token_prop_doc"],
 )
 def measure_lines_of_code(document: DocumentView) -> Measures:
-    """Longest and mean line, share of letters and digits, letters for each run of ``whitespace_tokenizer_v1``.
+    """Longest and mean line, share of letters and digits, letters for each whitespace token.
 
     Lines are those of ``str.splitlines``, which also cuts at form feeds and U+2028.
     """

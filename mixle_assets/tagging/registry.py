@@ -35,9 +35,12 @@ _MODULES = (
     "code",
     "gopher",
     "lengths",
+    "licences",
     "pii",
     "punctuation",
+    "repetitions",
     "sampling",
+    "urls",
     "word_breaks",
     "words",
 )

@@ -1,8 +1,8 @@
 """Where the Word_Break property of Unicode 16.0 changes, as one string; generated, not to be edited.
 
-A hexadecimal distance from the change before, then the class that begins there, up to the next. Classes are the
-letters of ``word_breaks``. Source: WordBreakProperty.txt and emoji-data.txt of Unicode 16.0.0, under the Unicode
-License V3 (https://www.unicode.org/license.txt).
+A hexadecimal distance from the change before, then the class that begins there, up to the next. Classes are
+the letters of ``word_breaks``. Source: WordBreakProperty.txt and emoji-data.txt of Unicode 16.0.0, under the
+Unicode License V3 (https://www.unicode.org/license.txt).
 """
 
 CHANGES = (

@@ -15,8 +15,9 @@ from mixle_assets.tagging.views import DocumentView, Measures
 from mixle_assets.tagging.word_break_table import CHANGES
 
 # Classes: A letter, B letter that is a pictograph, H Hebrew letter, n digit, K Katakana, x connector (_),
-# q apostrophe, D quotation mark, m l u marks inside words, inside letters, inside numbers; w space, C L N line
-# ends, R regional indicator, P pictograph, E F Z what attaches (Z the joiner), s other white space, o the rest.
+# q apostrophe, D quotation mark, m l u marks inside words, inside letters, inside numbers; w space, C L N
+# line ends, R regional indicator, P pictograph, E F Z what attaches (Z the joiner), s other white space,
+# o the rest.
 _ATTACHED = "[EFZ]*+"
 _LETTER = "[ABH]"
 

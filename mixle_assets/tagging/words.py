@@ -32,7 +32,7 @@ def count_runs(document: DocumentView) -> Measures:
 
 @tagger("whitespace_tokenizer_with_paragraphs_v1", measures=["paragraph", "document"])
 def count_runs_of_paragraphs(document: DocumentView) -> Measures:
-    """As ``whitespace_tokenizer_v1`` for each filled paragraph, one too many each; the sum for the document."""
+    """As ``whitespace_tokenizer_v1`` for each filled paragraph, one too many each; and their sum."""
     return measure_paragraphs(document, num_pieces)
 
 
@@ -57,14 +57,14 @@ def measure_paragraphs(document: DocumentView, count: Callable[[str], int]) -> M
 
 
 def num_pieces(text: str) -> int:
-    """Return how many pieces a split at every run of word characters or of marks leaves: the runs plus one."""
+    """Return how many pieces a split at every run of word characters or marks leaves: the runs plus one."""
     if text.isascii():
         return len(_ASCII_RUN.findall(text)) + 1
     return len(_RUN.findall(text.translate(_KINDS))) + 1
 
 
 class _Kinds(dict[int, str]):
-    r"""Code point to ``w`` word character, ``s`` white space, ``o`` other, as Unicode's regular expressions say.
+    r"""Code point to ``w`` word character, ``s`` white space, ``o`` other, by Unicode's properties.
 
     Python's own ``\w`` and ``\s`` differ: they leave marks and joiners out, and take U+001C to U+001F in.
     """
