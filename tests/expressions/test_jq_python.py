@@ -128,7 +128,7 @@ def same(ours: object, theirs: object) -> bool:
     return ours == theirs
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=500)
 @given(program=programs, document=documents)
 @example(program=".a.b?", document={"a": 3})
 @example(program="1 - -2 * 3 // 4 | . + 1, 2", document={})
@@ -141,7 +141,7 @@ def test_python_and_libjq_give_the_same_outputs_or_both_fail(program, document):
     assert ours is None or same(ours, of_libjq(program, document)), (ours, of_libjq(program, document))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(program=programs, document=documents)
 def test_a_program_sees_nothing_that_it_is_not_said_to_read(program, document):
     """The document that is handed over is cut down; the outputs must not show it."""
