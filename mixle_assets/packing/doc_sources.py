@@ -112,6 +112,11 @@ class DocSources:
         for file in range(first, first + self._stream_sizes[stream]):
             yield from self.arrays(file).ids()
 
+    def provenances(self) -> Iterator[str]:
+        """Yield where each document came from, all streams in order."""
+        for file in range(len(self.paths)):
+            yield from self.arrays(file).provenances()
+
     def stream_of(self, documents: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of the stream of each document."""
         return np.searchsorted(self.stream_starts, documents, side="right") - 1

@@ -16,6 +16,7 @@ from mixle_assets.packing.arguments import non_negative, optional_token_id, posi
 from mixle_assets.packing.corpus import Corpus
 from mixle_assets.packing.order import SequenceSelector, shard_documents_for_rank
 from mixle_assets.packing.position import Position, decode_position, encode_position
+from mixle_assets.packing.segments import SegmentedBatch, segmented_batch
 from mixle_assets.packing.sequences import open_sequence, sequence_digest, sequence_order
 from mixle_assets.packing.settings import PackingSettings, check_settings
 from mixle_assets.packing.views import Batch, RankRows, batch_of
@@ -160,6 +161,21 @@ class StreamingCorpus:
         Raises:
             ValueError: A position was loaded and this is another epoch while that one is not finished.
         """
+        for rows, start, stop in self._read_on(epoch):
+            yield batch_of(*rows.read(start, stop))
+
+    def epoch_segmented_batches(self, epoch: int) -> Iterator[SegmentedBatch]:
+        """Yield the same batches with the documents in them: position ids, document ids, cumulative lengths."""
+        for rows, start, stop in self._read_on(epoch):
+            yield segmented_batch(batch_of(*rows.read(start, stop)), rows.segments(start, stop))
+
+    def batches(self, epochs: int) -> Iterator[Batch]:
+        """Yield all batches from the position on to the end of epoch ``epochs - 1``."""
+        while self.epoch < non_negative("epochs", epochs):
+            yield from self.epoch_batches(self.epoch)
+
+    def _read_on(self, epoch: int) -> Iterator[tuple[RankRows, int, int]]:
+        """Yield rows and where in them the next batch lies; the position moves first."""
         first = self._first_rows(non_negative("epoch", epoch))
         elastic = self.residency == "rows"
         rows = self._open(epoch, first if elastic else 0, anew=True)
@@ -170,7 +186,6 @@ class StreamingCorpus:
         while start < rows.num_rows:
             stop = start + self.batch_size
             self.last_packing_efficiency = rows.real_tokens / cells
-            batch = batch_of(*rows.read(start, stop))
             finished = stop >= max(rows.deal.rows_per_rank)
             if elastic:
                 consumed = min(first + stop * self.world_size, rows.last_row)
@@ -179,7 +194,7 @@ class StreamingCorpus:
                 consumed = stop
             # Before the batch is handed out: who holds a batch has consumed it.
             self._position = Position(int(epoch), consumed, finished)
-            yield batch
+            yield rows, start, stop
             start = stop
         self._position = Position(int(epoch), self._position.rows, finished=True)
 

@@ -182,6 +182,35 @@ def test_resuming_at_the_end_of_an_epoch_starts_the_next():
     assert plain(corpus.epoch_batches(corpus.epoch)) == plain(reader().epoch_batches(1))
 
 
+def test_all_epochs_can_be_read_in_one_go_from_any_position(documents):
+    how = {"world_size": 2, "residency": "rows", "equalize": "pad"}
+    whole = [plain(reader(documents, **how).epoch_batches(epoch)) for epoch in range(3)]
+    corpus = reader(documents, **how)
+    corpus.load_state_dict(reader(documents, **how).state_at(1, 3))
+
+    assert plain(corpus.batches(epochs=3)) == whole[1][4:] + whole[2]
+    assert plain(corpus.batches(epochs=3)) == []
+    assert plain(reader(documents, **how).batches(epochs=2)) == whole[0] + whole[1]
+
+
+def test_an_epoch_without_rows_for_this_rank_does_not_stop_the_next():
+    corpus = StreamingCorpus([[1, 2, 3]], rank=1, world_size=2, block=2, batch_size=2)
+
+    assert list(corpus.batches(epochs=3)) == []
+    assert corpus.epoch == 3
+
+
+def test_batches_come_with_their_documents_on_request(documents):
+    corpus = reader(documents, residency="rows")
+
+    whole = list(corpus.epoch_segmented_batches(0))
+
+    assert [[array.tolist() for array in batch[:3]] for batch in whole] == plain(corpus.epoch_batches(0))
+    for step, batch in enumerate(whole):
+        assert batch.segments == corpus.segments(0, step)
+        assert batch.arrays.position_ids.shape == batch.context.shape
+
+
 def test_another_batch_size_goes_on_at_the_same_row():
     rows = [row for batch in plain(reader(batch_size=1).epoch_batches(0)) for row in batch[0]]
     corpus = reader(batch_size=5)
