@@ -27,7 +27,7 @@ from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.order import SequenceSelector
 from mixle_assets.packing.plan import RowPlan
 from mixle_assets.packing.pool import PoolStream, pool_documents
-from mixle_assets.packing.selectors import checked, load_selector
+from mixle_assets.packing.selectors import CheckedSelector, load_selector
 from mixle_assets.packing.settings import PackingSettings
 from mixle_assets.packing.stored_rows import StoredEpoch, StoredRows
 from mixle_assets.packing.views import PlannedRows, RankRows
@@ -124,7 +124,7 @@ class Corpus(Sequence[NDArray[Any]]):
     def selector(self) -> SequenceSelector | None:
         """The curriculum hook of the recipe."""
         name = self.description.selector
-        return None if name is None else checked(load_selector(name))
+        return None if name is None else CheckedSelector(load_selector(name))
 
     @cached_property
     def sources(self) -> DocSources:
@@ -136,6 +136,10 @@ class Corpus(Sequence[NDArray[Any]]):
             ],
             self.description.dtype,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process opens the files itself.
+        return _reopen, ([epoch.folder for epoch in self.epochs.values()],)
 
     def __len__(self) -> int:
         return self.description.num_documents
@@ -232,8 +236,12 @@ class Corpus(Sequence[NDArray[Any]]):
         decisive: tuple[str, ...],
     ) -> StoredEpoch | None:
         stored = self.epochs.get(epoch)
-        if stored is None or selector is not self.selector:
+        if stored is None or selector != self.selector:
             return None
         built = stored.description.settings
         same = all(getattr(settings, name) == getattr(built, name) for name in decisive)
         return stored if same else None
+
+
+def _reopen(folders: list[str]) -> Corpus:
+    return Corpus([StoredEpoch(folder) for folder in folders])

@@ -31,7 +31,7 @@ from mixle_assets.packing.ledger import count_epoch, detail_epoch
 from mixle_assets.packing.order import SequenceSelector
 from mixle_assets.packing.plan_files import write_plan
 from mixle_assets.packing.pool import PoolStream, multiplicities, pool_documents
-from mixle_assets.packing.selectors import checked, load_selector
+from mixle_assets.packing.selectors import CheckedSelector, load_selector
 from mixle_assets.packing.settings import PackingSettings
 from mixle_assets.recipe import Packing
 from mixle_assets.records import Written
@@ -101,7 +101,9 @@ class PackTask:
     @property
     def selector(self) -> SequenceSelector | None:
         """The curriculum hook, its results checked."""
-        return None if self.packing.selector is None else checked(load_selector(self.packing.selector))
+        return (
+            None if self.packing.selector is None else CheckedSelector(load_selector(self.packing.selector))
+        )
 
     def pool_streams(self, sources: DocSources) -> list[PoolStream]:
         """Return the streams as sources of the pool."""

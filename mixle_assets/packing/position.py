@@ -5,11 +5,12 @@ No rank in it: the place is the same for all ranks, so a checkpoint that rank 0 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mixle_assets.packing.arguments import non_negative
 from mixle_assets.packing.settings import PackingSettings, check_settings
+from mixle_assets.packing.views import RankRows
 
 FORMAT = "mixle_assets.position/1"
 
@@ -26,6 +27,46 @@ class Position(NamedTuple):
     epoch: int
     rows: int
     finished: bool
+
+
+class Step(NamedTuple):
+    """One batch of a rank: from which to which of its rows, and the position behind it."""
+
+    start: int
+    stop: int
+    position: Position
+
+
+def find_steps(
+    rows: RankRows, epoch: int, first: int, *, elastic: bool, world_size: int, batch_size: int
+) -> Iterator[Step]:
+    """Yield the steps of a rank in what is left of an epoch.
+
+    Args:
+        rows: The rank's rows; from ``first`` on where ``elastic``, of the whole epoch otherwise.
+        epoch: Which epoch.
+        first: Rows consumed before, counted as in ``Position``.
+        elastic: Whether rows of one packing are dealt (residency ``rows``).
+        world_size: Number of ranks.
+        batch_size: Rows in a batch.
+    """
+    begin = 0 if elastic else first
+    for start in range(begin, rows.num_rows, batch_size):
+        behind = start + batch_size
+        position = position_behind(rows, epoch, behind, first, elastic=elastic, world_size=world_size)
+        yield Step(start, min(behind, rows.num_rows), position)
+
+
+def position_behind(
+    rows: RankRows, epoch: int, stop: int, first: int, *, elastic: bool, world_size: int
+) -> Position:
+    """Return the position when each rank has read its rows up to ``stop``; arguments as of ``find_steps``."""
+    finished = stop >= max(rows.deal.rows_per_rank)
+    if not elastic:
+        return Position(epoch, stop, finished)
+    return Position(
+        epoch, rows.last_row if finished else min(first + stop * world_size, rows.last_row), finished
+    )
 
 
 def encode_position(position: Position, settings: PackingSettings, corpus: str) -> dict[str, Any]:

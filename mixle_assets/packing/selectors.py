@@ -7,6 +7,7 @@ the split into ranks. What it returns must be such positions again.
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,21 @@ def load_selector(name: str) -> SequenceSelector:
     return found  # type: ignore[no-any-return]
 
 
-def checked(selector: SequenceSelector, *, repeats: bool = False) -> SequenceSelector:
-    """Return a selector whose results are checked by ``check_selected``."""
+@dataclass(frozen=True)
+class CheckedSelector:
+    """A selector whose results are checked by ``check_selected``.
 
-    def select(order: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.int64]:
-        size = len(order)
-        return check_selected(selector(order.copy(), seed, epoch), size, repeats=repeats)
+    Attributes:
+        selector: The function.
+        repeats: Whether it may give a position more than once.
+    """
 
-    return select
+    selector: SequenceSelector
+    repeats: bool = False
+
+    def __call__(self, order: NDArray[np.int64], seed: int, epoch: int) -> NDArray[np.int64]:
+        """Return what the selector returns, checked; it may do as it likes with its copy of the order."""
+        return check_selected(self.selector(order.copy(), seed, epoch), len(order), repeats=self.repeats)
 
 
 def check_selected(selected: Any, num_documents: int, *, repeats: bool = False) -> NDArray[np.int64]:

@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 from mixle_assets.packing.arguments import non_negative, optional_token_id, positive, rank_of, token_id
 from mixle_assets.packing.corpus import Corpus
 from mixle_assets.packing.order import SequenceSelector, shard_documents_for_rank
-from mixle_assets.packing.position import Position, decode_position, encode_position
+from mixle_assets.packing.position import (
+    Position,
+    Step,
+    decode_position,
+    encode_position,
+    find_steps,
+    position_behind,
+)
 from mixle_assets.packing.segments import SegmentedBatch, segmented_batch
 from mixle_assets.packing.sequences import open_sequence, sequence_digest, sequence_order
 from mixle_assets.packing.settings import PackingSettings, check_settings
-from mixle_assets.packing.views import Batch, RankRows, batch_of
+from mixle_assets.packing.views import Batch, Item, RankRows, batch_of
 from mixle_assets.records import Segment
 
 
@@ -161,42 +168,60 @@ class StreamingCorpus:
         Raises:
             ValueError: A position was loaded and this is another epoch while that one is not finished.
         """
-        for rows, start, stop in self._read_on(epoch):
-            yield batch_of(*rows.read(start, stop))
+        for rows, step in self._read_on(epoch):
+            yield batch_of(*rows.read(step.start, step.stop))
 
     def epoch_segmented_batches(self, epoch: int) -> Iterator[SegmentedBatch]:
-        """Yield the same batches with the documents in them: position ids, document ids, cumulative lengths."""
-        for rows, start, stop in self._read_on(epoch):
-            yield segmented_batch(batch_of(*rows.read(start, stop)), rows.segments(start, stop))
+        """Yield the same batches with the documents in them, see ``segments.SegmentArrays``."""
+        for rows, step in self._read_on(epoch):
+            batch = batch_of(*rows.read(step.start, step.stop))
+            yield segmented_batch(batch, rows.segments(step.start, step.stop))
 
     def batches(self, epochs: int) -> Iterator[Batch]:
         """Yield all batches from the position on to the end of epoch ``epochs - 1``."""
         while self.epoch < non_negative("epochs", epochs):
+            self._loaded = self._position
             yield from self.epoch_batches(self.epoch)
 
-    def _read_on(self, epoch: int) -> Iterator[tuple[RankRows, int, int]]:
+    def items(self, epochs: int, *, worker: int = 0, num_workers: int = 1) -> Iterator[Item]:
+        """Yield every ``num_workers``-th batch from the position on, with its place; moves nothing.
+
+        For readers in other processes: worker ``w`` of ``n`` takes batches w, w + n, w + 2n and so on,
+        counted through all epochs from the position, so workers that take turns are as one reader. Each item
+        brings the position behind it; the ``state`` of the last one consumed is what to save.
+        """
+        worker, num_workers = rank_of(worker, num_workers)
+        here, number, identity = self._position, 0, self._identity()
+        for epoch in range(here.epoch, non_negative("epochs", epochs)):
+            first = here.rows if epoch == here.epoch else 0
+            for rows, step in self._steps(epoch, first):
+                if number % num_workers == worker:
+                    batch = batch_of(*rows.read(step.start, step.stop))
+                    yield Item(batch, epoch, encode_position(step.position, self.settings, identity))
+                number += 1
+
+    def _read_on(self, epoch: int) -> Iterator[tuple[RankRows, Step]]:
         """Yield rows and where in them the next batch lies; the position moves first."""
         first = self._first_rows(non_negative("epoch", epoch))
-        elastic = self.residency == "rows"
-        rows = self._open(epoch, first if elastic else 0, anew=True)
-        cells = rows.num_rows * (self.block + 1)
-        if not rows.num_rows:
-            self.last_packing_efficiency = 1.0
-        start = 0 if elastic else min(first, rows.num_rows)
-        while start < rows.num_rows:
-            stop = start + self.batch_size
-            self.last_packing_efficiency = rows.real_tokens / cells
-            finished = stop >= max(rows.deal.rows_per_rank)
-            if elastic:
-                consumed = min(first + stop * self.world_size, rows.last_row)
-                consumed = rows.last_row if finished else consumed
-            else:
-                consumed = stop
+        epoch = int(epoch)
+        reached = first
+        for rows, step in self._steps(epoch, first, anew=True):
+            self.last_packing_efficiency = rows.real_tokens / (rows.num_rows * (self.block + 1))
             # Before the batch is handed out: who holds a batch has consumed it.
-            self._position = Position(int(epoch), consumed, finished)
-            yield rows, start, stop
-            start = stop
-        self._position = Position(int(epoch), self._position.rows, finished=True)
+            self._position = step.position
+            yield rows, step
+            reached = step.position.rows
+        if reached == first:
+            self.last_packing_efficiency = 1.0
+        self._position = Position(epoch, reached, finished=True)
+
+    def _steps(self, epoch: int, first: int, *, anew: bool = False) -> Iterator[tuple[RankRows, Step]]:
+        elastic = self.residency == "rows"
+        rows = self._open(epoch, first if elastic else 0, anew=anew)
+        for step in find_steps(
+            rows, epoch, first, elastic=elastic, world_size=self.world_size, batch_size=self.batch_size
+        ):
+            yield rows, step
 
     def batch(self, epoch: int, step: int) -> Batch:
         """Return batch ``step`` of an epoch, counted from the epoch's begin; leaves the position alone.
@@ -236,11 +261,15 @@ class StreamingCorpus:
         rows = self._open(epoch, 0)
         if step >= 0:
             self._rows_of_step(rows, epoch, step)
-        consumed = (step + 1) * self.batch_size
-        finished = consumed >= max(rows.deal.rows_per_rank)
-        if self.residency == "rows":
-            consumed = rows.last_row if finished else min(consumed * self.world_size, rows.last_row)
-        return encode_position(Position(epoch, consumed, finished), self.settings, self._identity())
+        position = position_behind(
+            rows,
+            epoch,
+            (step + 1) * self.batch_size,
+            0,
+            elastic=self.residency == "rows",
+            world_size=self.world_size,
+        )
+        return encode_position(position, self.settings, self._identity())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on where a position was saved; takes effect at the next ``epoch_batches`` of its epoch.
@@ -256,6 +285,10 @@ class StreamingCorpus:
     def epoch(self) -> int:
         """The epoch to go on with: that of the position, or the next if it is finished."""
         return self._position.epoch + self._position.finished
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Opened rows hold maps of files, which another process must open itself.
+        return {**self.__dict__, "_opened": None}
 
     def _first_rows(self, epoch: int) -> int:
         loaded, self._loaded = self._loaded, None

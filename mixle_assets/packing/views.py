@@ -30,6 +30,20 @@ class Batch(NamedTuple):
     loss_mask: NDArray[np.bool_]
 
 
+class Item(NamedTuple):
+    """A batch with its place in the run.
+
+    Attributes:
+        batch: The batch.
+        epoch: Which epoch it is of.
+        state: The position behind it, as ``state_dict`` gives it.
+    """
+
+    batch: Batch
+    epoch: int
+    state: dict[str, Any]
+
+
 def batch_of(rows: NDArray[Any], row_lengths: NDArray[np.int64]) -> Batch:
     """Cut rows into a batch that shares no memory with them.
 
