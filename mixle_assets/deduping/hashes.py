@@ -7,7 +7,7 @@ that the attributes can be written from this file alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -61,13 +61,8 @@ class HashTask(msgspec.Struct, frozen=True):
     malformed_row: OnMalformed = "error"
 
 
-class _Row(NamedTuple):
-    """One document as it is hashed; ``value`` is what documents are compared by."""
-
-    line: int
-    id: Any
-    text: str
-    value: Any
+_Row: TypeAlias = tuple[int, Any, str, Any]
+"""Line, id, text and the value that documents are compared by."""
 
 
 def hash_shard(task: HashTask) -> Written:
@@ -125,7 +120,7 @@ def _value_getter(rules: Dedupe) -> Callable[[Mapping[str, Any]], Any] | None:
 
 def _text_rows(reader: TextReader) -> Iterator[_Row]:
     for line, document in reader:
-        yield _Row(line, document.id, document.text, document.text)
+        yield line, document.id, document.text, document.text
 
 
 def _value_rows(
@@ -135,7 +130,7 @@ def _value_rows(
     for line, row in reader:
         document_id, text = row.get("id", MISSING), row.get("text")
         if document_id is not MISSING and isinstance(text, str):
-            yield _Row(line, document_id, text, get_value(row))
+            yield line, document_id, text, get_value(row)
         elif malformed_row == "error":
             message = f"a document must have an id and a string under text, got the keys {sorted(row)}"
             raise InputError(message, path=reader.path, line=line)
@@ -149,7 +144,7 @@ def _chunks(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
     waiting = 0
     for row in rows:
         chunk.append(row)
-        waiting += len(row.text)
+        waiting += len(row[2])
         if waiting >= BATCH_IN_CHARACTERS or len(chunk) >= BATCH_IN_DOCUMENTS:
             yield chunk
             chunk, waiting = [], 0

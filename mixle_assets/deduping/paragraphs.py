@@ -83,14 +83,9 @@ def hash_paragraphs(
     Returns:
         Counts, lengths and hashes.
     """
-    counts = np.fromiter((text.count(separator) + 1 if text else 0 for text in texts), np.int64, len(texts))
-    pieces = split_paragraphs(texts, separator)
-    if not pieces:
-        return Paragraphs(counts, np.zeros(0, np.uint32), np.zeros((0, HASH_IN_BYTES), np.uint8))
-    lengths = np.fromiter(map(len, pieces), np.uint32, len(pieces))
-    is_ascii = np.fromiter(map(bytes.isascii, pieces), np.bool_, len(pieces))
-    for position in np.flatnonzero(~is_ascii).tolist():
-        lengths[position] = len(pieces[position].decode())
+    mark = separator.encode()
+    cut = _cut_at_bytes if len(mark) == 1 else _cut_at_strings
+    pieces, counts, lengths = cut([text.encode() for text in texts], mark)
     hashes = np.frombuffer(b"".join(map(xxh3_128_digest, pieces)), np.uint8).reshape(-1, HASH_IN_BYTES)
     skipped = lengths < min_length
     if skip_empty:
@@ -106,11 +101,47 @@ def hash_paragraphs(
 
 def split_paragraphs(texts: Sequence[str], separator: str) -> list[bytes]:
     """Return the paragraphs of all texts as UTF-8, one after the other; an empty text has none."""
-    mark = separator.encode()
-    if len(separator) == 1:  # then texts can be joined by it and cut at once
-        filled = list(filter(None, texts))
-        return separator.join(filled).encode().split(mark) if filled else []
-    return [piece for text in texts if text for piece in text.encode().split(mark)]
+    return _cut_at_strings([text.encode() for text in texts], separator.encode()).pieces
+
+
+class _Cut(NamedTuple):
+    """Paragraphs as UTF-8, how many each text has, and their code points."""
+
+    pieces: list[bytes]
+    counts: NDArray[np.int64]
+    lengths: NDArray[np.uint32]
+
+
+def _cut_at_strings(texts: list[bytes], separator: bytes) -> _Cut:
+    """Cut each text by itself: right for any separator."""
+    by_text = [text.split(separator) if text else [] for text in texts]
+    pieces = [piece for some in by_text for piece in some]
+    return _Cut(
+        pieces,
+        np.fromiter(map(len, by_text), np.int64, len(texts)),
+        np.fromiter((len(piece.decode()) for piece in pieces), np.uint32, len(pieces)),
+    )
+
+
+def _cut_at_bytes(texts: list[bytes], separator: bytes) -> _Cut:
+    """Cut all texts at once, joined by the separator, which is one byte and so cannot overlap itself.
+
+    What else would be asked of each paragraph is read off positions in the whole.
+    """
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    whole = separator.join([text for text in texts if text])
+    codes = np.frombuffer(whole, np.uint8)
+    if not len(codes):
+        return _Cut([], np.zeros(len(texts), np.int64), np.zeros(0, np.uint32))
+    ends = np.append(np.flatnonzero(codes == separator[0]), len(codes))
+    lengths = np.diff(ends, prepend=-1) - 1
+    text_ends = np.cumsum(sizes + (sizes > 0)) - 1
+    counts = np.diff(np.searchsorted(ends, text_ends, "right"), prepend=0)
+    if not whole.isascii():
+        # Of the bytes of a character, all but the first are 10xxxxxx.
+        inside = np.flatnonzero((codes & 0xC0) == 0x80)
+        lengths -= np.diff(np.searchsorted(inside, ends), prepend=0)
+    return _Cut(whole.split(separator), counts, lengths.astype(np.uint32))
 
 
 def paragraph_spans(
@@ -142,6 +173,6 @@ def _blank(pieces: list[bytes], lengths: NDArray[np.uint32]) -> NDArray[np.bool_
     blank: NDArray[np.bool_] = lengths == 0
     # Nearly every other paragraph starts with a printable ASCII character and needs no look.
     first = np.frombuffer(b"".join([piece[:1] or b"x" for piece in pieces]), np.uint8)
-    for position in np.flatnonzero(((first <= 32) | (first >= 128)) & ~blank).tolist():
+    for position in np.flatnonzero((first <= 32) | (first >= 128)).tolist():
         blank[position] = is_blank(pieces[position].decode())
     return blank
