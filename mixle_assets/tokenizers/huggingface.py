@@ -70,8 +70,12 @@ class HuggingFaceFile:
             ordinary=ids.get,
             names=list(dict.fromkeys([*self.special, *added, *ids])),
             unknown_id=unknown_id,
-            lossless=_is_lossless(self._parsed),
+            lossless=_is_lossless(self._parsed) and self._gives_added_tokens_back(),
         )
+
+    def _gives_added_tokens_back(self) -> bool:
+        # A decoder of bytes takes an added token such as "é" for a spelled byte.
+        return all(self.decode([token["id"]]) == token["content"] for token in self._added)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of some ids; special ids become their spelling."""

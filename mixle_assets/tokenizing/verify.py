@@ -99,7 +99,6 @@ def _compare(
         expected = [tokenizer.bos_id, *expected]
     if found != expected:
         yield Violation(where, "the ids of its text", describe_difference(text, found, expected))
-        return
     body = found[1:] if tokenizer.bos_id is not None else found
     if tokenizer.lossless and tokenizer.decode(body) != text:
         yield Violation(where, "its text back from its ids", repr(tokenizer.decode(body)[:80]))

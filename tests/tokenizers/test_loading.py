@@ -157,6 +157,19 @@ def test_what_changes_the_text_first_is_not_called_lossless():
     assert not load_tokenizer(Tokenizer(file=LLAMA, boundary="</s>")).lossless
 
 
+def test_an_added_token_that_decodes_to_something_else_is_not_called_lossless(tmp_path):
+    parsed = json.loads(Path(SMALL).read_text())
+    parsed["added_tokens"].append(dict(parsed["added_tokens"][0], id=466, content="éé", special=False))
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(parsed))
+
+    tokenizer = load_tokenizer(Tokenizer(file=str(path)))
+
+    assert tokenizer.encode("éé") == [466]
+    assert tokenizer.decode([466]) != "éé"
+    assert not tokenizer.lossless
+
+
 def test_the_template_of_the_file_is_never_applied(tmp_path):
     parsed = json.loads(Path(SMALL).read_text())
     parsed["post_processor"] = {
