@@ -17,7 +17,7 @@ from mixle_assets.recipe.dedupe import Prefer
 from mixle_assets.recipe.dolma import find_fault_in_dolma_stream
 from mixle_assets.recipe.interpolation import Origin
 from mixle_assets.recipe.scalars import Section, Switch, Text, Whole, choice, first_repeated, refuse
-from mixle_assets.recipe.streams import Stream
+from mixle_assets.recipe.streams import Source, Stream
 
 
 class TrainTokenizer(Section):
@@ -274,3 +274,11 @@ class Recipe(Section):
             return pattern
         folder = located[: len(located) - len(pattern)]
         return re.sub(r"([*?\[])", r"[\1]", folder) + pattern
+
+    def locate_source(self, source: Source) -> Source:
+        """Return a source whose files are named as seen from the working directory; see ``locate``."""
+        patterns = {
+            kind: tuple(map(self.locate_pattern, getattr(source, kind)))
+            for kind in ("files", "warc", "parquet")
+        }
+        return source.model_copy(update={**patterns, "datasets": tuple(map(self.locate, source.datasets))})

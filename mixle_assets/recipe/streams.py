@@ -30,6 +30,7 @@ from mixle_assets.recipe.scalars import (
 )
 
 DEFAULT_SET = "tags"
+_SOURCE_KINDS = ("python_stdlib", "files", "warc", "parquet", "datasets")
 _STREAM_NAME = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 _SET_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
@@ -71,20 +72,45 @@ class Source(Section):
         description="The running interpreter's own standard library: its docstrings and help topics "
         "(`prose`) or its modules (`code`).",
     )
+    files: Texts = Field(default=(), description="Globs of files of text or HTML; a file is a document.")
+    warc: Texts = Field(default=(), description="Globs of web archives: WET (text) or WARC (pages).")
+    parquet: Texts = Field(default=(), description="Globs of Parquet files; a row is a document.")
+    datasets: Texts = Field(
+        default=(), description="Folders that Hugging Face `datasets` saved; a row is a document."
+    )
     only: Texts = Field(
-        default=(), description="Modules to take, each with all below it; empty takes all. For small runs."
+        default=(),
+        description="With `python_stdlib`: modules to take, each with all below it; empty takes all.",
+    )
+    text: Text = Field(default="text", description="With `parquet` or `datasets`: the column of texts.")
+    id: Text | None = Field(
+        default=None,
+        description="With `parquet` or `datasets`: the column of ids; null = `id` if there is one, else file "
+        "and row.",
+    )
+    columns: Texts = Field(
+        default=(), description="With `parquet` or `datasets`: columns to keep as metadata."
     )
 
     @model_validator(mode="after")
     def _name_one(self) -> Source:
-        if self.python_stdlib is None:
-            raise refuse("names no source: write python_stdlib: prose, or python_stdlib: code")
+        given = [kind for kind in _SOURCE_KINDS if getattr(self, kind)]
+        if not given:
+            raise refuse(f"names no source: give one of {', '.join(_SOURCE_KINDS)}")
+        if len(given) > 1:
+            raise refuse(f"names {len(given)} sources ({', '.join(given)}): give one", key=given[1])
+        if self.only and not self.python_stdlib:
+            raise refuse(f"goes with python_stdlib; this is {given[0]}", key="only")
+        if not (self.parquet or self.datasets):
+            for key, default in (("text", "text"), ("id", None), ("columns", ())):
+                if getattr(self, key) != default:
+                    raise refuse(f"goes with parquet or datasets; this is {given[0]}", key=key)
         return self
 
     @property
     def kind(self) -> str:
         """The key that says what the documents are made from, such as ``python_stdlib``."""
-        return "python_stdlib"
+        return next(kind for kind in _SOURCE_KINDS if getattr(self, kind))
 
 
 Syntax: TypeAlias = Annotated[Literal["jsonpath", "jq"], BeforeValidator(choice)]

@@ -18,12 +18,19 @@ from mixle_assets.recipe import Source
 from mixle_assets.records import Counts, Written
 from mixle_assets.storage import join, list_folder, remove
 
-FILE_TEXT_IN_BYTES = 2_000_000
-"""Text in one document file, in bytes of UTF-8: so that even a small corpus has shards to work on at once."""
+FILE_TEXT_IN_BYTES = {"python_stdlib": 2_000_000}
+"""Text in one document file, in bytes of UTF-8: little where a small corpus is to have several shards."""
+_FILE_TEXT_IN_BYTES = 64_000_000
 
 _EXTENSIONS = {"gz": ".jsonl.gz", "zst": ".jsonl.zst", "": ".jsonl"}
 
-_KINDS = {"python_stdlib": "mixle_assets.sourcing.python_stdlib"}
+_KINDS = {
+    "python_stdlib": "mixle_assets.sourcing.python_stdlib",
+    "files": "mixle_assets.sourcing.files",
+    "warc": "mixle_assets.sourcing.warc",
+    "parquet": "mixle_assets.sourcing.tables",
+    "datasets": "mixle_assets.sourcing.tables",
+}
 """Key of the recipe's ``Source`` to the module with ``find_documents(source)`` and ``digest_of(source)``."""
 
 
@@ -39,17 +46,17 @@ class SourceTask:
 
     Attributes:
         stream: Its name.
-        source: What to make them from.
+        source: What to make them from, its files as ``Recipe.locate_source`` names them.
         folder: Where the files go: ``<root>/<recipe>/documents/<stream>``.
         codec: ``gz``, ``zst`` or ``""``.
-        file_text_in_bytes: Text in one file, in bytes of UTF-8.
+        file_text_in_bytes: Text in one file, in bytes of UTF-8; None takes what suits the kind of source.
     """
 
     stream: str
     source: Source
     folder: str
     codec: str = "gz"
-    file_text_in_bytes: int = FILE_TEXT_IN_BYTES
+    file_text_in_bytes: int | None = None
 
 
 def make_documents(task: SourceTask) -> dict[str, Written]:
@@ -100,6 +107,7 @@ def _write_files(
 ) -> Iterator[tuple[str, Written]]:
     """Write the files one after the other; an exception leaves the one it happened in unwritten."""
     number = 0
+    limit_in_bytes = task.file_text_in_bytes or FILE_TEXT_IN_BYTES.get(task.source.kind, _FILE_TEXT_IN_BYTES)
     with ExitStack() as stack:
         name, file = _open(task, number, stack)
         for document in documents:
@@ -108,7 +116,7 @@ def _write_files(
                 file.counts.drop(document.reason)
                 continue
             size_in_bytes = len(document["text"].encode())
-            if file.counts.num_out and file.text_in_bytes + size_in_bytes > task.file_text_in_bytes:
+            if file.counts.num_out and file.text_in_bytes + size_in_bytes > limit_in_bytes:
                 yield name, _close(file)
                 number += 1
                 name, file = _open(task, number, stack)

@@ -182,6 +182,18 @@ def test_a_mistyped_or_misplaced_key_is_refused_with_the_one_that_was_meant(text
         ),
         ("streams: [{name: a, source: {only: [json]}}]", ":1: streams.0.source: names no source"),
         (
+            "streams: [{name: a, source: {warc: [x], files: [y]}}]",
+            ":1: streams.0.source.warc: names 2 sources (files, warc): give one",
+        ),
+        (
+            "streams: [{name: a, source: {warc: [x], only: [json]}}]",
+            ":1: streams.0.source.only: goes with python_stdlib; this is warc",
+        ),
+        (
+            "streams: [{name: a, source: {files: [x], text: body}}]",
+            ":1: streams.0.source.text: goes with parquet or datasets; this is files",
+        ),
+        (
             "streams:\n- {name: a, documents: [x]}\n- {name: b, documents: [x]}\n- {name: a, documents: [y]}",
             ":4: streams.2.name: two streams are called 'a' (streams.0 and streams.2): "
             "their files would overwrite each other",
@@ -365,6 +377,21 @@ def test_paths_start_at_the_recipes_folder_and_its_brackets_are_no_pattern():
     assert recipe.locate("s3://bucket/a.gz") == "s3://bucket/a.gz"
     assert recipe.locate_pattern("in/[ab]/*.gz") == "my [[]1] recipes/in/[ab]/*.gz"
     assert recipe.locate_pattern("/in/*.gz") == "/in/*.gz"
+
+
+def test_the_files_of_a_source_start_at_the_recipes_folder_too():
+    recipe = parse_recipe(
+        "streams:\n- {name: a, source: {parquet: [in/*.parquet, /abs/x.parquet], text: body}}\n"
+        "- {name: b, source: {datasets: [saved]}}\n- {name: c, source: {python_stdlib: code}}",
+        path="here/x.yaml",
+    )
+
+    located = [recipe.locate_source(stream.source) for stream in recipe.streams]
+
+    assert located[0].parquet == ("here/in/*.parquet", "/abs/x.parquet")
+    assert located[1].datasets == ("here/saved",)
+    assert located[2] == recipe.streams[2].source
+    assert [source.kind for source in located] == ["parquet", "datasets", "python_stdlib"]
 
 
 def test_a_file_is_read_with_byte_order_mark_and_windows_line_ends(tmp_path):

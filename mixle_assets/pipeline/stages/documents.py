@@ -19,9 +19,10 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         if stream.source is None:
             continue
         folder = loaded.layout.documents_folder(stream.name)
-        task = SourceTask(stream.name, stream.source, folder)
+        source = loaded.recipe.locate_source(stream.source)
+        task = SourceTask(stream.name, source, folder)
         fingerprint = section(stream.source)
-        inputs = {"source": source_digest(stream.source)}
+        inputs = {"source": source_digest(source)}
         output = Output("", stream.name, folder, fingerprint, inputs)
         all_work.append(Work(STAGE.name, key, CODE_VERSION, make_folder, task, (output,)))
     return all_work

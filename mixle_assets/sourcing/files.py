@@ -1,0 +1,53 @@
+"""Documents from files of text or HTML: a file, compressed or not, is a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mixle_assets.formats.codecs import read_chunks
+from mixle_assets.recipe import Source
+from mixle_assets.sourcing.inputs import digest_of_files, find_source_files
+from mixle_assets.sourcing.markup import visible_text
+from mixle_assets.sourcing.sources import Left
+
+SOURCE = "files"
+
+_CODECS = (".gz", ".zst")
+_MARKUP = (".html", ".htm", ".xhtml")
+
+
+def find_documents(source: Source) -> Iterator[dict[str, Any] | Left]:
+    """Yield one document a file, in the order of the patterns; the id is the file's name below them.
+
+    ``.html``, ``.htm`` and ``.xhtml`` give their visible text, everything else is UTF-8 text, with or
+    without a byte order mark; line ends become LF.
+
+    Raises:
+        InputError: A pattern matches nothing, or a compressed file is cut short.
+    """
+    for file in find_source_files(source.files):
+        content = b"".join(read_chunks(file.path))
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            yield Left("not UTF-8")
+            continue
+        text = text.replace("\r\n", "\n")
+        if _kind_of(file.name) in _MARKUP:
+            text = visible_text(text)
+        metadata = {"path": file.name}
+        document = {"id": file.name, "text": text, "source": SOURCE, "metadata": metadata}
+        yield document if text.strip() else Left("empty")
+
+
+def digest_of(source: Source) -> str:
+    """Return a digest of the files' names, sizes and modification times."""
+    return digest_of_files(find_source_files(source.files), SOURCE)
+
+
+def _kind_of(name: str) -> str:
+    lower = name.lower()
+    for codec in _CODECS:
+        lower = lower.removesuffix(codec)
+    return lower[lower.rfind(".") :] if "." in lower else ""
