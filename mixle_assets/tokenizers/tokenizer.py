@@ -104,9 +104,9 @@ class TextTokenizer:
         self.engine_note = engine_note
         self._decode = decode
         named = {token_id for token_id in (boundary_id, bos_id) if token_id is not None}
-        self._forbidden = np.array(
-            sorted((set(self.special.values()) | named) - {vocabulary.unknown_id}), np.uint32
-        )
+        # One more entry than there are ids, where all that is no id at all may point.
+        self._is_special_id = np.zeros(vocabulary.size + 1, np.bool_)
+        self._is_special_id[sorted((set(self.special.values()) | named) - {vocabulary.unknown_id})] = True
         self._special_pattern = _any_of(self.special)
 
     def encode_flat(self, texts: Sequence[str]) -> Encoded:
@@ -155,12 +155,9 @@ class TextTokenizer:
         return smallest_dtype(max(self.vocabulary_size, 0 if pad_id is None else pad_id + 1))
 
     def _refuse_special_ids(self, encoded: Encoded) -> None:
-        if not len(self._forbidden) or not len(encoded.values):
-            return
-        low, high = int(self._forbidden[0]), int(self._forbidden[-1])
-        hits = np.flatnonzero((encoded.values >= low) & (encoded.values <= high))
-        hits = hits[np.isin(encoded.values[hits], self._forbidden)]
-        if len(hits):
+        is_special = self._is_special_id.take(encoded.values, mode="clip")
+        if is_special.any():
+            hits = np.flatnonzero(is_special)
             found = int(encoded.values[hits[0]])
             row = int(np.searchsorted(np.cumsum(encoded.lengths), hits[0], side="right"))
             name = next((text for text, token in self.special.items() if token == found), str(found))
@@ -210,5 +207,5 @@ def _any_of(special: Mapping[str, int]) -> tuple[list[str], re.Pattern[str]] | N
     texts = sorted((text for text in special if text), key=lambda text: (-len(text), text))
     if not texts:
         return None
-    prefixes = sorted({text[:3] for text in texts})
+    prefixes = sorted({text[:2] for text in texts})
     return prefixes, re.compile("|".join(map(re.escape, texts)))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +141,7 @@ def tokenize_shard(task: TokenizeTask) -> Written:
 def provenance_of(document: Document, path: str, line: int) -> str:
     """Return what mixing stamped into the metadata or, in files it never saw, the file's name and line."""
     stamped = document.metadata.get("provenance")
-    return stamped if isinstance(stamped, str) else f"{PurePosixPath(path).name}:{line}"
+    return stamped if isinstance(stamped, str) else f"{path.rpartition('/')[2]}:{line}"
 
 
 class _ShardTokenizer:
