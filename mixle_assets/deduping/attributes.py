@@ -15,22 +15,22 @@ again. Keys and values, with ``duplicates`` as the name of the set:
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from mixle_assets.deduping.arrow_files import offsets_of
 from mixle_assets.deduping.hash_files import HashBatch, HashFile
 from mixle_assets.deduping.paragraphs import Paragraphs, is_compared, paragraph_spans
-from mixle_assets.deduping.slices import MarkedDocument, read_slice
+from mixle_assets.deduping.slices import DocumentMarks, ParagraphMarks, SliceBatch, read_slice
 from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import codec_of, write_shard
-from mixle_assets.formats.documents import encode_row
-from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs
-from mixle_assets.records import Attributes, Counts, SpanRow, Written
+from mixle_assets.recipe import Dedupe
+from mixle_assets.records import Counts, Written
 
 MATCH_SUFFIX = "_match"
 SET_NAME = "duplicates"
@@ -91,108 +91,122 @@ def write_duplicate_attributes(task: AttributeTask) -> dict[str, Written]:
 
 
 class _MarkedBatch(NamedTuple):
-    """A batch of the hash file, which begins at document ``start``, and the rows of the slice for it."""
+    """A batch of the hash file, which begins at document ``start``, and what is marked in it."""
 
     file: int
     start: int
     hashed: HashBatch
-    marked: list[MarkedDocument]
+    marks: SliceBatch
 
 
 def _marked_batches(task: AttributeTask, hashes: HashFile) -> Iterator[_MarkedBatch]:
-    rows = read_slice(task.slice)
-    row = next(rows, None)
+    slices = read_slice(task.slice)
+    marks = next(slices, None)
     start = 0
     for hashed in hashes:
         stop = start + len(hashed.lines)
-        marked = []
-        while row is not None and row.document < stop:
-            marked.append(row)
-            row = next(rows, None)
-        yield _MarkedBatch(int(hashed.files[0]), start, hashed, marked)
+        mine = SliceBatch()
+        if marks is not None and marks.documents()[-1] < stop:
+            mine, marks = marks, next(slices, None)
+        yield _MarkedBatch(int(hashed.files[0]), start, hashed, mine)
         start = stop
-    if row is not None:
+    if marks is not None:
         raise InputError(
-            f"marks document {row.document} of {task.key}, which has {start} documents", path=task.slice
+            f"marks document {marks.documents()[-1]} of {task.key}, which has {start} documents",
+            path=task.slice,
         )
 
 
 def _encode_rows(batch: _MarkedBatch, rules: Dedupe, counts: Counts) -> list[bytes]:
     """Return the rows of one batch, each with its newline."""
-    hashed = batch.hashed
-    compared = is_compared(hashed.documents).tolist()
+    hashed, marks, start = batch.hashed, batch.marks, batch.start
     lengths = hashed.text_lengths.tolist()
-    unmarked = {
-        (takes_part, has_text): encode_row(_unmarked(rules, takes_part, has_text))
-        for takes_part in (False, True)
-        for has_text in (False, True)
-    }
-    attributes = [
-        unmarked[takes_part, length > 0] for takes_part, length in zip(compared, lengths, strict=True)
-    ]
-    if batch.marked:
-        paragraphs = _Spans(hashed.paragraphs, rules.paragraphs)
-        probes = _Spans(hashed.probes, rules.decontamination)
-    for document in batch.marked:
-        at = document.document - batch.start
-        row = _unmarked(rules, compared[at], lengths[at] > 0)
-        if document.first.line and rules.documents is not None:
-            _mark(row, rules.documents.attribute_name, [[0, lengths[at], 1]], [document.first.reference])
-            counts.note("duplicate_documents")
-        if document.near.line and rules.near_documents is not None:
-            spans: list[SpanRow] = [[0, lengths[at], document.near_similarity]]
-            _mark(row, rules.near_documents.attribute_name, spans, [document.near.reference])
-            counts.note("near_documents")
-        if document.paragraphs and rules.paragraphs is not None:
-            _mark(
-                row, rules.paragraphs.attribute_name, paragraphs.of(at, document.paragraphs, document.scores)
+    columns: list[_Column] = []
+    if rules.documents is not None:
+        compared = is_compared(hashed.documents).tolist()
+        values = [None if takes_part else b"[]" for takes_part in compared]
+        columns.extend(_document_columns(rules.documents.attribute_name, values, lengths, marks.first, start))
+        counts.note("duplicate_documents", len(marks.first.documents))
+    if rules.near_documents is not None:
+        name = rules.near_documents.attribute_name
+        columns.extend(_document_columns(name, [None] * len(lengths), lengths, marks.near, start))
+        counts.note("near_documents", len(marks.near.documents))
+    for what, kind, paragraphs, repeated in (
+        ("duplicate_paragraphs", rules.paragraphs, hashed.paragraphs, marks.paragraphs),
+        ("contaminated_paragraphs", rules.decontamination, hashed.probes, marks.probes),
+    ):
+        if kind is not None:
+            spans = paragraph_spans(paragraphs.counts, paragraphs.lengths, len(kind.separator))
+            columns.extend(
+                _paragraph_columns(kind.attribute_name, lengths, spans, paragraphs, repeated, start)
             )
-            counts.note("duplicate_paragraphs", len(document.paragraphs))
-        if document.probes and rules.decontamination is not None:
-            spans = probes.of(at, document.probes, document.probe_scores)
-            _mark(row, rules.decontamination.attribute_name, spans, document.probe_references)
-            counts.note("contaminated_paragraphs", len(document.probes))
-        attributes[at] = encode_row(row)
+            counts.note(what, len(repeated.documents))
     counts.num_in += len(lengths)
     counts.num_out += len(lengths)
+    names = [orjson.dumps(column.name) + b":" for column in columns]
+    attributes = [
+        b",".join([name + value for name, value in zip(names, values, strict=True) if value is not None])
+        for values in zip(*[column.values for column in columns], strict=True)
+    ]
     return [
-        b'{"id":%b,"attributes":%b}\n' % pair for pair in zip(hashed.ids.to_pylist(), attributes, strict=True)
+        b'{"id":%b,"attributes":{%b}}\n' % row for row in zip(hashed.ids.to_pylist(), attributes, strict=True)
     ]
 
 
-class _Spans:
-    """Spans of the paragraphs of a batch."""
+class _Column(NamedTuple):
+    """One key of the attributes: its value in each row as JSON, None where the key is left out."""
 
-    def __init__(self, paragraphs: Paragraphs, rules: DedupeParagraphs | Decontamination | None) -> None:
-        separator_length = 0 if rules is None else len(rules.separator)
-        self._starts = offsets_of(paragraphs.counts).tolist()
-        self._spans = paragraph_spans(paragraphs.counts, paragraphs.lengths, separator_length).tolist()
-
-    def of(self, document: int, marked: Sequence[int], scores: Sequence[float]) -> list[SpanRow]:
-        """Return the spans of marked paragraphs of a document, with their scores; without scores, 1."""
-        start, stop = self._starts[document], self._starts[document + 1]
-        if marked[-1] >= stop - start:
-            raise InputError(f"paragraph {marked[-1]} is marked in a document that has {stop - start}")
-        return [
-            [*self._spans[start + paragraph], score]
-            for paragraph, score in zip(marked, scores or itertools.repeat(1, len(marked)), strict=True)
-        ]
+    name: str
+    values: list[bytes | None]
 
 
-def _mark(row: Attributes, name: str, spans: list[SpanRow], references: Sequence[str] = ()) -> None:
-    """Set the spans of one key and, where any stands in a reference set, the ids of the documents there."""
-    row[name] = spans
-    if any(references):
-        row[name + MATCH_SUFFIX] = [orjson.loads(reference or b"null") for reference in references]
+def _document_columns(
+    name: str, values: list[bytes | None], lengths: list[int], marks: DocumentMarks, start: int
+) -> Iterator[_Column]:
+    """Yield the key of marked documents, over its values in the others, and that of what they match."""
+    matched: list[bytes | None] = [None] * len(values)
+    similarities = [1] * len(marks.documents) if marks.similarities is None else marks.similarities.tolist()
+    documents = (marks.documents - start).tolist()
+    for document, place, similarity in zip(documents, marks.places, similarities, strict=True):
+        values[document] = orjson.dumps([[0, lengths[document], similarity]])
+        if place.reference:
+            matched[document] = b"[%b]" % place.reference.encode()
+    yield _Column(name, values)
+    if any(matched):
+        yield _Column(name + MATCH_SUFFIX, matched)
 
 
-def _unmarked(rules: Dedupe, takes_part: bool, has_text: bool) -> Attributes:
-    """Return the attributes of a document of which nothing is marked."""
-    attributes: Attributes = {}
-    if rules.documents is not None and not takes_part:
-        attributes[rules.documents.attribute_name] = []
-    if has_text:
-        for kind in (rules.paragraphs, rules.decontamination):
-            if kind is not None:
-                attributes[kind.attribute_name] = []
-    return attributes
+def _paragraph_columns(
+    name: str,
+    lengths: list[int],
+    spans: NDArray[np.int64],
+    paragraphs: Paragraphs,
+    marks: ParagraphMarks,
+    start: int,
+) -> Iterator[_Column]:
+    """Yield the key of the spans of marked paragraphs, and that of what they match."""
+    values: list[bytes | None] = [b"[]" if length else None for length in lengths]
+    matched: list[bytes | None] = [None] * len(values)
+    holders = marks.documents - start
+    if len(beyond := np.flatnonzero(marks.paragraphs >= paragraphs.counts[holders])):
+        raise InputError(
+            f"paragraph {marks.paragraphs[beyond[0]]} is marked in a document that has "
+            f"{paragraphs.counts[holders[beyond[0]]]}"
+        )
+    rows = np.ones((len(holders), 3), np.int64)
+    rows[:, :2] = spans[offsets_of(paragraphs.counts)[holders] + marks.paragraphs]
+    documents, firsts = np.unique(holders, return_index=True)
+    bounds = [*firsts.tolist(), len(holders)]
+    for number, document in enumerate(documents.tolist()):
+        here = slice(bounds[number], bounds[number + 1])
+        if marks.scores is None:
+            values[document] = orjson.dumps(rows[here], option=orjson.OPT_SERIALIZE_NUMPY)
+        else:
+            scored = zip(*rows[here, :2].T.tolist(), marks.scores[here].tolist(), strict=True)
+            values[document] = orjson.dumps(list(scored))
+        if marks.references is not None and any(references := marks.references[here]):
+            ids = [reference or "null" for reference in references]
+            matched[document] = b"[%b]" % ",".join(ids).encode()
+    yield _Column(name, values)
+    if any(matched):
+        yield _Column(name + MATCH_SUFFIX, matched)

@@ -85,18 +85,18 @@ class Occurrences:
                 second.
         """
         if not self._files:
-            pairs = _match(np.concatenate([np.empty(0, _RECORD), *self._in_memory]), ranks, keep_one)
+            pairs, matched = _match(np.concatenate([np.empty(0, _RECORD), *self._in_memory]), ranks, keep_one)
             self._in_memory = []
-            self._found, self._matched = [pairs], [np.unique(pairs["match"])]
+            self._found, self._matched = [pairs], [matched]
             return
         for file in self._files:
             file.close()
         for number in range(self._num_buckets):
             bucket = self._folder / f"bucket-{number:03d}"
-            pairs = _match(np.fromfile(bucket, _RECORD), ranks, keep_one)
+            pairs, matched = _match(np.fromfile(bucket, _RECORD), ranks, keep_one)
             bucket.unlink()
             self._found.append(_on_disk(pairs, self._folder / f"found-{number:03d}"))
-            self._matched.append(_on_disk(np.unique(pairs["match"]), self._folder / f"matched-{number:03d}"))
+            self._matched.append(_on_disk(matched, self._folder / f"matched-{number:03d}"))
 
     def between(self, start: int, stop: int) -> Matches:
         """Return the marked positions in ``start <= position < stop``."""
@@ -125,30 +125,43 @@ def _on_disk(values: NDArray[Any], path: Path) -> NDArray[Any]:
     return map_array(path, values.dtype)
 
 
-def _match(records: NDArray[np.void], ranks: Ranks, keep_one: bool) -> NDArray[np.void]:
-    """Return the marked positions with their matches, rising."""
-    order = np.argsort(records["high"])
-    high = records["high"][order]
-    equal = high[1:] == high[:-1]
-    # Only what shares its first half with another is worth the exact order.
-    several = np.zeros(len(records), np.bool_)
-    several[1:] |= equal
-    several[:-1] |= equal
-    records = records[order[several]]
-    records = records[
-        np.lexsort((records["position"], ranks(records["position"]), records["low"], records["high"]))
-    ]
-    first = np.ones(len(records), np.bool_)
-    first[1:] = (records["high"][1:] != records["high"][:-1]) | (records["low"][1:] != records["low"][:-1])
-    starts = np.flatnonzero(first)
+def _match(
+    records: NDArray[np.void], ranks: Ranks, keep_one: bool
+) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    """Return the marked positions with their matches, rising, and the positions they match, rising."""
+    records = _repeated(records)
+    is_first = np.ones(len(records), np.bool_)
+    is_first[1:] = (records["high"][1:] != records["high"][:-1]) | (records["low"][1:] != records["low"][:-1])
+    starts = np.flatnonzero(is_first)
     sizes = np.diff(np.append(starts, len(records)))
+    positions = np.ascontiguousarray(records["position"])
+    rank = ranks(positions)
+    if rank.any() and (rank != rank[0]).any():
+        group = np.repeat(np.arange(len(starts)), sizes)
+        positions = positions[np.lexsort((positions, rank, group))]
     pairs = np.empty(len(records), _PAIR)
-    pairs["position"] = records["position"]
-    pairs["match"] = np.repeat(records["position"][starts], sizes)
+    pairs["position"] = positions
+    pairs["match"] = np.repeat(positions[starts], sizes)
     if keep_one:
-        pairs = pairs[~first]
+        pairs = pairs[~is_first]
     else:
-        repeated = starts[sizes > 1]
-        pairs["match"][repeated] = records["position"][repeated + 1]
-        pairs = pairs[np.repeat(sizes > 1, sizes)]
-    return pairs[np.argsort(pairs["position"])]
+        pairs["match"][starts] = positions[starts + 1]
+    pairs = pairs[np.argsort(pairs["position"])]
+    return pairs, np.unique(pairs["match"]) if not keep_one else np.sort(positions[starts])
+
+
+def _repeated(records: NDArray[np.void]) -> NDArray[np.void]:
+    """Return the records whose hash occurs more than once: equal ones together, by position."""
+    high = np.ascontiguousarray(records["high"])
+    order = np.argsort(high)  # not stable and so much faster; what matters is sorted again below
+    equal = high[order[1:]] == high[order[:-1]]
+    several = np.zeros(len(records), np.bool_)
+    several[order[1:][equal]] = True
+    several[order[:-1][equal]] = True
+    records = records[several]
+    records = records[np.lexsort((records["position"], records["low"], records["high"]))]
+    same = (records["high"][1:] == records["high"][:-1]) & (records["low"][1:] == records["low"][:-1])
+    several = np.zeros(len(records), np.bool_)
+    several[1:] |= same
+    several[:-1] |= same
+    return records[several]

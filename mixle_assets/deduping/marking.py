@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +15,7 @@ from mixle_assets.deduping.hash_files import HashBatch, HashFile
 from mixle_assets.deduping.members import Extents, HashedShard, group_of
 from mixle_assets.deduping.paragraphs import Paragraphs
 from mixle_assets.deduping.places import Places
-from mixle_assets.deduping.slices import SCHEMA, MarkedDocument, slice_columns
+from mixle_assets.deduping.slices import SCHEMA, DocumentMarks, ParagraphMarks, SliceBatch
 from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs
 from mixle_assets.records import Counts, Written
 
@@ -41,20 +40,6 @@ class Marks(NamedTuple):
     probe_places: Places
 
 
-class _Repeated(NamedTuple):
-    """Marked paragraphs of a batch.
-
-    Attributes:
-        paragraphs: Positions in the batch, int64, rising.
-        scores: Share of each that is repeated, float32; None where they are compared whole.
-        matches: Position of what the first of its repeated hashes repeats, int64; -1 where none is.
-    """
-
-    paragraphs: NDArray[np.int64]
-    scores: NDArray[np.float32] | None
-    matches: NDArray[np.int64]
-
-
 def write_slice(shard: HashedShard, number: int, marks: Marks) -> Written:
     """Write the slice of one shard, which is the member of that number."""
     extents = marks.extents
@@ -63,11 +48,11 @@ def write_slice(shard: HashedShard, number: int, marks: Marks) -> Written:
     counts, content = Counts(), ContentHasher()
     with write_arrow(shard.output, SCHEMA) as writer:
         for batch in HashFile(shard.hashes):
-            rows = _mark_batch(batch, start, shard.rules, marks, counts)
-            if rows:
-                rows = [row._replace(document=row.document + start.document - first) for row in rows]
-                writer.append(slice_columns(rows))
-                content.update(rows=msgspec.json.Encoder().encode_lines(rows))
+            found = _mark_batch(batch, start, first, shard.rules, marks)
+            if len(found.documents()):
+                writer.append(found.columns())
+                content.update(**found.content())
+            _count(batch, found, start.document - first, counts)
             start = _Start(
                 start.document + len(batch.lines),
                 start.paragraph + len(batch.paragraphs.hashes),
@@ -90,85 +75,77 @@ class _Start(NamedTuple):
     probe: int
 
 
-def _mark_batch(
-    batch: HashBatch, start: _Start, rules: Dedupe, marks: Marks, counts: Counts
-) -> list[MarkedDocument]:
-    """Return the rows of one batch; documents are counted from its first."""
-    rows: dict[int, MarkedDocument] = {}
-
-    def mark(document: int, **fields: Any) -> None:
-        rows[document] = rows.get(document, MarkedDocument(document))._replace(**fields)
-
+def _mark_batch(batch: HashBatch, start: _Start, first: int, rules: Dedupe, marks: Marks) -> SliceBatch:
+    """Return what is marked in one batch; ``first`` is the position of the shard's first document."""
+    found = SliceBatch()
     stop = start.document + len(batch.lines)
     if (documents := marks.equal.get(group_of(rules, "documents") or "")) is not None:
-        found = documents.between(start.document, stop)
-        local = found.positions - start.document
-        for at, place in zip(local.tolist(), marks.document_places.of(found.matches), strict=True):
-            mark(at, first=place)
-        counts.note("duplicate_documents", len(local))
-        counts.note("duplicate_document_characters", int(batch.text_lengths[local].sum()))
-    if (near := marks.near.get(group_of(rules, "near_documents") or "")) is not None:
-        near_found = near.between(start.document, stop)
-        local = near_found.positions - start.document
-        places = marks.document_places.of(near_found.roots)
-        for at, place, similarity in zip(
-            local.tolist(), places, near_found.similarities.tolist(), strict=True
-        ):
-            mark(at, near=place, near_similarity=similarity)
-        counts.note("near_documents", len(local))
-        counts.note("near_document_characters", int(batch.text_lengths[local].sum()))
+        equal = documents.between(start.document, stop)
+        places = marks.document_places.of(equal.matches)
+        found = found._replace(first=DocumentMarks(equal.positions - first, places))
+    if (near_documents := marks.near.get(group_of(rules, "near_documents") or "")) is not None:
+        near = near_documents.between(start.document, stop)
+        places = marks.document_places.of(near.roots)
+        found = found._replace(near=DocumentMarks(near.positions - first, places, near.similarities))
     if (paragraphs := marks.equal.get(group_of(rules, "paragraphs") or "")) is not None:
-        matches = paragraphs.between(start.paragraph, start.paragraph + len(batch.paragraphs.hashes))
-        repeated = _repeated(batch.paragraphs, matches, start.paragraph, rules.paragraphs)
-        for document, here, inside in _by_document(batch.paragraphs, repeated.paragraphs):
-            scores = [] if repeated.scores is None else repeated.scores[here].tolist()
-            mark(document, paragraphs=inside, scores=scores)
-        counts.note("duplicate_paragraphs", len(repeated.paragraphs))
-        counts.note(
-            "duplicate_paragraph_characters", int(batch.paragraphs.lengths[repeated.paragraphs].sum())
-        )
+        equal = paragraphs.between(start.paragraph, start.paragraph + len(batch.paragraphs.hashes))
+        equal = equal._replace(positions=equal.positions - start.paragraph)
+        repeated, _ = _mark_paragraphs(batch.paragraphs, equal, start.document - first, rules.paragraphs)
+        found = found._replace(paragraphs=repeated)
     if (probes := marks.equal.get(group_of(rules, "probes") or "")) is not None:
-        matches = probes.between(start.probe, start.probe + len(batch.probes.hashes))
-        in_reference = matches.matches < marks.extents.probes[marks.num_references]
-        matches = Matches(matches.positions[in_reference], matches.matches[in_reference])
-        repeated = _repeated(batch.probes, matches, start.probe, rules.decontamination)
-        named = repeated.matches >= 0
-        references = np.full(len(named), "", object)
-        references[named] = [place.reference for place in marks.probe_places.of(repeated.matches[named])]
-        for document, here, inside in _by_document(batch.probes, repeated.paragraphs):
-            scores = [] if repeated.scores is None else repeated.scores[here].tolist()
-            mark(document, probes=inside, probe_scores=scores, probe_references=references[here].tolist())
-        counts.note("contaminated_paragraphs", len(repeated.paragraphs))
-    return [rows[document] for document in sorted(rows)]
+        equal = probes.between(start.probe, start.probe + len(batch.probes.hashes))
+        in_reference = equal.matches < marks.extents.probes[marks.num_references]
+        equal = Matches(equal.positions[in_reference] - start.probe, equal.matches[in_reference])
+        repeated, matches = _mark_paragraphs(
+            batch.probes, equal, start.document - first, rules.decontamination
+        )
+        references = np.full(len(matches), "", object)
+        named = matches >= 0
+        references[named] = [place.reference for place in marks.probe_places.of(matches[named])]
+        found = found._replace(probes=repeated._replace(references=references.tolist()))
+    return found
 
 
-def _repeated(
+def _mark_paragraphs(
     paragraphs: Paragraphs, found: Matches, start: int, rules: DedupeParagraphs | Decontamination | None
-) -> _Repeated:
-    """Return the paragraphs that are marked, given the hashes that are; the first is at ``start``."""
-    local = found.positions - start
-    if rules is None or rules.by_ngram is None or paragraphs.num_hashes is None:
-        return _Repeated(local, None, found.matches)
-    ends = np.cumsum(paragraphs.num_hashes, dtype=np.int64)
-    counted = np.asarray(paragraphs.num_counted, np.int64)
-    first = np.searchsorted(local, ends - counted)
-    num_repeated = np.searchsorted(local, ends) - first
-    # In 32 bits as Dolma does, so that 2/3 meets a threshold of 0.6666667 alike.
-    scores = np.divide(num_repeated, np.maximum(counted, 1), dtype=np.float32)
-    marked = np.flatnonzero((counted > 0) & (scores >= np.float32(rules.by_ngram.overlap_threshold)))
-    matches = np.full(len(marked), -1, np.int64)
-    has_match = num_repeated[marked] > 0
-    matches[has_match] = found.matches[first[marked][has_match]]
-    return _Repeated(marked, scores[marked], matches)
+) -> tuple[ParagraphMarks, NDArray[np.int64]]:
+    """Return the paragraphs that are marked, and what the first repeated hash of each repeats, or -1.
 
-
-def _by_document(paragraphs: Paragraphs, marked: NDArray[np.int64]) -> Iterator[tuple[int, slice, list[int]]]:
-    """Yield each document with marked paragraphs, the range of these in ``marked``, their places in it."""
+    Args:
+        paragraphs: All paragraphs of a batch.
+        found: Which of their hashes repeat others; positions are those in the batch.
+        start: Position in the shard of the batch's first document.
+        rules: How they are compared.
+    """
+    marked, matches, scores = found.positions, found.matches, None
+    if rules is not None and rules.by_ngram is not None and paragraphs.num_hashes is not None:
+        ends = np.cumsum(paragraphs.num_hashes, dtype=np.int64)
+        counted = np.asarray(paragraphs.num_counted, np.int64)
+        first = np.searchsorted(found.positions, ends - counted)
+        num_repeated = np.searchsorted(found.positions, ends) - first
+        # In 32 bits as Dolma does, so that 2/3 meets a threshold of 0.6666667 alike.
+        shares = np.divide(num_repeated, np.maximum(counted, 1), dtype=np.float32)
+        threshold = np.float32(rules.by_ngram.overlap_threshold)
+        marked = np.flatnonzero((counted > 0) & (shares >= threshold))
+        scores = shares[marked]
+        matches = np.full(len(marked), -1, np.int64)
+        has_match = num_repeated[marked] > 0
+        matches[has_match] = found.matches[first[marked][has_match]]
     starts = offsets_of(paragraphs.counts)
     holders = np.searchsorted(starts, marked, "right") - 1
-    inside = (marked - starts[holders]).tolist()
-    documents, firsts = np.unique(holders, return_index=True)
-    bounds = [*firsts.tolist(), len(marked)]
-    for number, document in enumerate(documents.tolist()):
-        here = slice(bounds[number], bounds[number + 1])
-        yield document, here, inside[here]
+    inside = (marked - starts[holders]).astype(np.int32)
+    return ParagraphMarks(holders + start, inside, scores), matches
+
+
+def _count(batch: HashBatch, found: SliceBatch, start: int, counts: Counts) -> None:
+    """Note how much is marked; ``start`` is the position in the shard of the batch's first document."""
+    for name, marks in (("duplicate", found.first), ("near", found.near)):
+        counts.note(f"{name}_documents", len(marks.documents))
+        counts.note(f"{name}_document_characters", int(batch.text_lengths[marks.documents - start].sum()))
+    for name, repeated, paragraphs in (
+        ("duplicate", found.paragraphs, batch.paragraphs),
+        ("contaminated", found.probes, batch.probes),
+    ):
+        at = offsets_of(paragraphs.counts)[repeated.documents - start] + repeated.paragraphs
+        counts.note(f"{name}_paragraphs", len(at))
+        counts.note(f"{name}_paragraph_characters", int(paragraphs.lengths[at].sum()))

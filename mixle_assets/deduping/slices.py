@@ -1,6 +1,7 @@
 """The file ``duplicate_index/<shard>.arrow``: which documents and paragraphs of one shard repeat others.
 
-One row for each document with anything to say, in order, as an Arrow IPC file:
+One row for each document with anything to say, in order, as an Arrow IPC file, in batches that do not cross
+those of the hash file:
 
 ================  =============  ===================================================================
 column            type           holds
@@ -24,11 +25,14 @@ A slice names other shards' files but holds nothing else of them: shards added l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from mixle_assets.deduping.arrow_files import open_arrow
+from mixle_assets.deduping.arrow_files import list_column, offsets_of, open_arrow
 from mixle_assets.deduping.places import Place
 
 SCHEMA = pa.schema(
@@ -48,39 +52,148 @@ SCHEMA = pa.schema(
         pa.field("probe_references", pa.list_(pa.string())),
     ]
 )
-NOWHERE = Place("", 0, "")
+_NOWHERE = Place("", 0, "")
 
 
-class MarkedDocument(NamedTuple):
-    """One row of a slice; fields as its columns."""
+class DocumentMarks(NamedTuple):
+    """Documents that repeat another, or are near to it.
 
-    document: int
-    first: Place = NOWHERE
-    near: Place = NOWHERE
-    near_similarity: float = 0.0
-    paragraphs: Sequence[int] = ()
-    scores: Sequence[float] = ()
-    probes: Sequence[int] = ()
-    probe_scores: Sequence[float] = ()
-    probe_references: Sequence[str] = ()
+    Attributes:
+        documents: Positions in the shard, int64, rising.
+        places: Where the others lie.
+        similarities: How near they are, float32; None where they are equal.
+    """
 
-
-def slice_columns(rows: Sequence[MarkedDocument]) -> list[pa.Array]:
-    """Return rows as Arrow columns."""
-    flat = [(row.document, *row.first, *row.near, row.near_similarity, *row[4:]) for row in rows]
-    return [
-        pa.array(values, field.type) for values, field in zip(zip(*flat, strict=True), SCHEMA, strict=True)
-    ]
+    documents: NDArray[np.int64]
+    places: list[Place]
+    similarities: NDArray[np.float32] | None = None
 
 
-def read_slice(path: str) -> Iterator[MarkedDocument]:
-    """Yield the rows of a slice in order.
+class ParagraphMarks(NamedTuple):
+    """Paragraphs that repeat others.
+
+    Attributes:
+        documents: Positions in the shard of the documents they are in, int64, rising.
+        paragraphs: Positions in these documents, int32, rising in each.
+        scores: Share of each that is repeated, float32; None where they are compared whole.
+        references: Ids, as JSON, of the reference documents they stand in; None where there is no such set.
+    """
+
+    documents: NDArray[np.int64]
+    paragraphs: NDArray[np.int32]
+    scores: NDArray[np.float32] | None = None
+    references: list[str] | None = None
+
+
+NO_DOCUMENTS = DocumentMarks(np.zeros(0, np.int64), [])
+NO_PARAGRAPHS = ParagraphMarks(np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+
+class SliceBatch(NamedTuple):
+    """What is marked among the documents of one batch of the hash file."""
+
+    first: DocumentMarks = NO_DOCUMENTS
+    near: DocumentMarks = NO_DOCUMENTS
+    paragraphs: ParagraphMarks = NO_PARAGRAPHS
+    probes: ParagraphMarks = NO_PARAGRAPHS
+
+    def documents(self) -> NDArray[np.int64]:
+        """Return the positions in the shard of all documents with a mark, rising."""
+        return np.unique(np.concatenate([marks.documents for marks in self]))
+
+    def columns(self) -> list[pa.Array]:
+        """Return the batch as Arrow columns, one row for each document with a mark."""
+        documents = self.documents()
+        near = self.near
+        similarities = np.zeros(len(documents), np.float32)
+        if near.similarities is not None:
+            similarities[np.searchsorted(documents, near.documents)] = near.similarities
+        paragraphs, scores, _ = _paragraph_columns(documents, self.paragraphs)
+        return [
+            pa.array(documents),
+            *_place_columns(documents, self.first),
+            *_place_columns(documents, near),
+            pa.array(similarities),
+            paragraphs,
+            scores,
+            *_paragraph_columns(documents, self.probes),
+        ]
+
+    def content(self) -> dict[str, NDArray[Any] | bytes]:
+        """Return what is hashed of each column."""
+        content: dict[str, NDArray[Any] | bytes] = {}
+        for name, marks in self._asdict().items():
+            for column, values in marks._asdict().items():
+                if column in ("places", "references") and values:
+                    content[f"{name}_{column}"] = msgspec.json.Encoder().encode_lines(values)
+                elif values is not None and len(values):
+                    content[f"{name}_{column}"] = values
+        return content
+
+
+def read_slice(path: str) -> Iterator[SliceBatch]:
+    """Yield the batches of a slice in order.
 
     Raises:
         InputError: The file is missing, cut short, or holds other columns.
     """
     reader = open_arrow(path, SCHEMA)
     for number in range(reader.num_record_batches):
-        columns = [column.to_pylist() for column in reader.get_batch(number).columns]
-        for row in zip(*columns, strict=True):
-            yield MarkedDocument(row[0], Place(*row[1:4]), Place(*row[4:7]), *row[7:])
+        columns = reader.get_batch(number).columns
+        documents = columns[0].to_numpy()
+        yield SliceBatch(
+            _document_marks(documents, columns[1:4], None),
+            _document_marks(documents, columns[4:7], columns[7].to_numpy()),
+            _paragraph_marks(documents, columns[8], columns[9], None),
+            _paragraph_marks(documents, *columns[10:13]),
+        )
+
+
+def _place_columns(documents: NDArray[np.int64], marks: DocumentMarks) -> list[pa.Array]:
+    places = [_NOWHERE] * len(documents)
+    for row, place in zip(np.searchsorted(documents, marks.documents).tolist(), marks.places, strict=True):
+        places[row] = place
+    files, lines, references = zip(*places, strict=True)
+    return [pa.array(files, pa.string()), pa.array(lines, pa.int64()), pa.array(references, pa.string())]
+
+
+def _paragraph_columns(documents: NDArray[np.int64], marks: ParagraphMarks) -> list[pa.Array]:
+    counts = np.bincount(np.searchsorted(documents, marks.documents), minlength=len(documents))
+    offsets, none = offsets_of(counts), np.zeros(len(documents) + 1, np.int64)
+    scores, references = marks.scores, marks.references
+    return [
+        list_column(offsets, pa.array(marks.paragraphs)),
+        list_column(
+            none if scores is None else offsets, pa.array([] if scores is None else scores, pa.float32())
+        ),
+        list_column(none if references is None else offsets, pa.array(references or [], pa.string())),
+    ]
+
+
+def _document_marks(
+    documents: NDArray[np.int64], columns: Sequence[pa.Array], similarities: NDArray[np.float32] | None
+) -> DocumentMarks:
+    files, lines, references = columns
+    marked = np.flatnonzero(lines.to_numpy())
+    if not len(marked):
+        return NO_DOCUMENTS
+    found = zip(
+        *(column.take(pa.array(marked)).to_pylist() for column in (files, lines, references)), strict=True
+    )
+    return DocumentMarks(
+        documents[marked],
+        [Place(*place) for place in found],
+        None if similarities is None else similarities[marked],
+    )
+
+
+def _paragraph_marks(
+    documents: NDArray[np.int64], paragraphs: pa.Array, scores: pa.Array, references: pa.Array | None
+) -> ParagraphMarks:
+    counts = np.diff(paragraphs.offsets.to_numpy())
+    return ParagraphMarks(
+        np.repeat(documents, counts),
+        paragraphs.values.to_numpy(),
+        scores.values.to_numpy() if len(scores.values) else None,
+        references.values.to_pylist() if references is not None and len(references.values) else None,
+    )

@@ -49,8 +49,9 @@ def test_the_first_copy_in_plan_order_stays_over_shards_and_streams(dedupe):
     for stream in "cba":
         assert corpus.attributes(f"{stream}.jsonl") == [{}, {DOCUMENTS: [[0, 4, 1]]}]
         slice_path = corpus.path("duplicate_index", f"{stream}/0000")
-        (row,) = read_slice(slice_path)
-        assert (row.document, row.first) == (1, Place("d.jsonl", 2, ""))
+        (batch,) = read_slice(slice_path)
+        assert batch.first.documents.tolist() == [1]
+        assert batch.first.places == [Place("d.jsonl", 2, "")]
 
 
 def test_repetition_inside_one_document_is_marked(dedupe):
@@ -136,8 +137,8 @@ def test_keep_says_which_copy_stays(dedupe, keep, marked):
 def test_every_marked_document_names_another_copy(dedupe):
     corpus = dedupe({"p/0000": {"a.jsonl": ["s", "s", "s"]}}, Dedupe(documents={}, keep="none"))
 
-    rows = read_slice(corpus.path("duplicate_index", "p/0000"))
-    assert [row.first[:2] for row in rows] == [("a.jsonl", 2), ("a.jsonl", 1), ("a.jsonl", 1)]
+    (batch,) = read_slice(corpus.path("duplicate_index", "p/0000"))
+    assert [place.line for place in batch.first.places] == [2, 1, 1]
 
 
 def test_streams_that_share_an_index_must_keep_the_same_copy(dedupe):
