@@ -12,7 +12,8 @@ decides on all other documents; ``generated`` makes one fast function of the red
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,6 +28,16 @@ class Place:
     def leads_to(self, other: Place) -> bool:
         """Whether ``other`` stands below this place."""
         return self.key == other.key and self.path == other.path[: len(self.path)] and self != other
+
+
+COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 @dataclass(frozen=True)
@@ -145,8 +156,8 @@ def source_of(condition: Condition, variables: Mapping[Place, str], attributes: 
         attributes: The variable that holds the attributes.
     """
     match condition:
-        case Number(place, operator, constant):
-            return f"{variables[place]} {operator} {constant!r}"
+        case Number(place, sign, constant):
+            return f"{variables[place]} {sign} {constant!r}"
         case Present(key):
             return f"{key!r} in {attributes}"
         case Constant(value):
@@ -159,6 +170,29 @@ def source_of(condition: Condition, variables: Mapping[Place, str], attributes: 
             word = "or"
     one = source_of(left, variables, attributes)
     return f"({one} {word} {source_of(right, variables, attributes)})"
+
+
+def truth_of(condition: Condition, numbers: Mapping[Place, float], present: Container[str]) -> bool:
+    """Say whether a condition holds.
+
+    Args:
+        condition: The condition.
+        numbers: The number at each of its places.
+        present: The attribute keys that are there.
+    """
+    match condition:
+        case Number(place, sign, constant):
+            return bool(COMPARE[sign](numbers[place], constant))
+        case Present(key):
+            return key in present
+        case Constant(value):
+            return value
+        case Negation(part):
+            return not truth_of(part, numbers, present)
+        case Both(left, right):
+            return truth_of(left, numbers, present) and truth_of(right, numbers, present)
+        case Either(left, right):
+            return truth_of(left, numbers, present) or truth_of(right, numbers, present)
 
 
 def is_finite_number(value: Any) -> bool:

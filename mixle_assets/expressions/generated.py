@@ -19,12 +19,11 @@ handed in; this module may only be faster than they are.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from mixle_assets.expressions.conditions import Number, Place, Reduction, source_of
+from mixle_assets.expressions.conditions import COMPARE, Number, Place, Reduction, source_of
 
 Outcomes: TypeAlias = Callable[[Mapping[str, Any]], int]
 
@@ -86,9 +85,8 @@ def _fails_on_other_types(rule: Rule) -> bool:
     if number.operator in ("==", "!="):
         return False
     [place] = rule.reduction.places
-    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[number.operator]
     return all(
-        holds(boolean, number.constant) or not rule.outcome(_document_with(boolean, place))
+        COMPARE[number.operator](boolean, number.constant) or not rule.outcome(_document_with(boolean, place))
         for boolean in (True, False)
     )
 

@@ -8,10 +8,7 @@ predicate. Nothing here raises on data: what has the wrong type is simply not th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
-
-import re2
 
 from mixle_assets.errors import ExpressionError
 from mixle_assets.expressions.jsonpath_ast import (
@@ -38,6 +35,7 @@ from mixle_assets.expressions.jsonpath_ast import (
     Step,
     Wildcard,
 )
+from mixle_assets.expressions.regexes import Pattern, RegexError, compile_regex
 
 Find: TypeAlias = Callable[[Any, Any], list[Any]]
 Value: TypeAlias = Callable[[Any, Any], Any]
@@ -259,7 +257,7 @@ def _compile_comparison(comparison: Compare) -> Test:
         if isinstance(right, Literal):
             return _compare_with_literal(compile_value(left), comparison.operator, right.value)
     elif comparison.operator == "~=" and isinstance(right, Literal):
-        pattern = _compile_regex(right)
+        pattern = _compile_literal_regex(right)
         find = _compile_operand(left)
         return lambda current, document: _any_matches(find(current, document), pattern)
     compare = _OPERATORS[comparison.operator]
@@ -381,7 +379,7 @@ def _matches(left: list[Any], right: list[Any]) -> bool:
     return pattern is not None and _any_matches(left, pattern)
 
 
-def _any_matches(values: list[Any], pattern: Any) -> bool:
+def _any_matches(values: list[Any], pattern: Pattern) -> bool:
     return any(type(value) is str and pattern.search(value) is not None for value in values)
 
 
@@ -407,26 +405,17 @@ _OPERATORS: dict[str, Callable[[list[Any], list[Any]], bool]] = {
 # -- regular expressions ----------------------------------------------------------------------------
 
 
-def _options() -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    return options
-
-
-def _compile_regex(literal: Literal) -> Any:
-    # RE2, as Rust's regex in Dolma: no look-around, no back-references, linear time.
+def _compile_literal_regex(literal: Literal) -> Pattern:
     try:
-        return re2.compile(literal.value, _options())
-    except re2.error as error:
-        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
+        return compile_regex(literal.value)
+    except RegexError as error:
         raise ExpressionError(
-            f"the regular expression {literal.value!r} does not compile: {reason}", column=literal.column
+            f"the regular expression {literal.value!r} does not compile: {error}", column=literal.column
         ) from None
 
 
-@lru_cache(maxsize=1024)
-def _pattern_or_none(text: str) -> Any:
+def _pattern_or_none(text: str) -> Pattern | None:
     try:
-        return re2.compile(text, _options())
-    except re2.error:
+        return compile_regex(text)
+    except RegexError:
         return None
