@@ -18,9 +18,18 @@ _UNITS = {
 }
 
 
+_WIDTH_OF_A_FILE = 500
+"""Columns where the output is no terminal: nothing is cut, so that a log can be searched."""
+
+
+def _open_console() -> Console:
+    console = Console(highlight=False, soft_wrap=True)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH_OF_A_FILE)
+
+
 def print_tree(summary: dict[str, Any]) -> None:
     """Print the tree that ``pipeline.summary.summarize`` describes."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _open_console()
     tree = Tree(f"[bold]{escape(summary['recipe'])}[/bold]  {escape(summary['folder'])}")
     for stage in summary["stages"]:
         failed = f", [red]{stage['num_failed']} failed[/red]" if stage["num_failed"] else ""
@@ -48,7 +57,7 @@ def _add_group(branch: Tree, name: str, counts: dict[str, Any], unit: str) -> No
 
 def print_checks(checks: list[CheckOutcome] | list[dict[str, Any]], console: Console | None = None) -> None:
     """Print each check with its result, and the first violations of those that failed."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _open_console()
     for check in checks:
         facts = check if isinstance(check, dict) else check.as_json()
         if not facts["num_violations"]:
