@@ -6,12 +6,8 @@ program. What it does read it must read as libjq does; the precedences are those
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
-from typing import NamedTuple
 
 from mixle_assets.expressions.jq_ast import (
     Alternative,
@@ -38,41 +34,13 @@ from mixle_assets.expressions.jq_ast import (
     Try,
     Variable,
 )
+from mixle_assets.expressions.jq_tokens import Tokens, Unknown, number_literal
 
-_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_TOKEN = re.compile(
-    r"""(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    |(?P<field>\.[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<format>@[A-Za-z0-9_]+)
-    |(?P<variable>\$(?:__loc__|[A-Za-z_][A-Za-z0-9_]*))
-    |(?P<word>(?:[A-Za-z_][A-Za-z0-9_]*::)*[A-Za-z_][A-Za-z0-9_]*)
-    |(?P<symbol>\?//=?|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|\.\.|[.\[\]{}()|,:;=<>+\-*/%?"$])
-    """,
-    re.VERBOSE,
-)
-_KEYWORDS = frozenset(
-    {"def", "if", "then", "elif", "else", "end", "as", "reduce", "foreach", "try", "catch", "label"}
-    | {"import", "include", "and", "or", "__loc__"}
-)
 _ASSIGNMENTS = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _CONSTANTS = {"null": None, "true": True, "false": False}
-_MAX_EXACT = 2**53
-"""Integers up to here are doubles; jq holds longer literals with all their digits."""
-
 _MAX_DEPTH = 30
 """Nested parentheses; a rule has few, and Python's recursion has a limit."""
-
-
-class _Unknown(Exception):  # noqa: N818 - not an error: the program is libjq's alone
-    """A form this parser does not know."""
-
-
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    start: int
-    end: int
 
 
 def parse_jq(program: str) -> Node | None:
@@ -91,49 +59,21 @@ def parse_jq(program: str) -> Node | None:
         parser = _Parser(program)
         node = parser.pipe()
         return node if parser.token.kind == "end" else None
-    except _Unknown:
+    except Unknown:
         return None
 
 
-class _Parser:
+class _Parser(Tokens):
     def __init__(self, text: str, position: int = 0) -> None:
-        self.text = text
+        super().__init__(text, position)
         self.depth = 0
-        self.token = self._read(position)
-
-    def _read(self, position: int) -> _Token:
-        space = _SPACE.match(self.text, position)
-        start = position if space is None else space.end()
-        if start >= len(self.text):
-            return _Token("end", "", start, start)
-        match = _TOKEN.match(self.text, start)
-        if match is None or match.lastgroup is None:
-            raise _Unknown
-        kind = match.lastgroup
-        if kind == "word" and match.group() in _KEYWORDS:
-            kind = "keyword"
-        return _Token(kind, match.group(), start, match.end())
-
-    def advance(self) -> _Token:
-        token = self.token
-        self.token = self._read(token.end)
-        return token
-
-    def takes(self, *texts: str) -> str | None:
-        if self.token.kind in ("symbol", "keyword") and self.token.text in texts:
-            return self.advance().text
-        return None
-
-    def expect(self, text: str) -> None:
-        if self.takes(text) is None:
-            raise _Unknown
 
     # -- from the loosest operator to the tightest ------------------------------------------------
 
     def pipe(self) -> Node:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise _Unknown
+            raise Unknown
         stages = [self.comma()]
         while self.takes("|"):
             stages.append(self.comma())
@@ -191,7 +131,7 @@ class _Parser:
         if self.takes("-"):  # binds looser than * and tighter than +: -2 * 3 is -(2 * 3)
             self.depth += 1
             if self.depth > _MAX_DEPTH:
-                raise _Unknown
+                raise Unknown
             node = Negate(self.product())
             self.depth -= 1
             return node
@@ -202,7 +142,7 @@ class _Parser:
             if operator is None:
                 return left
             if self.token.text == "-":
-                raise _Unknown
+                raise Unknown
             left = Binary(operator, left, self.postfix(), column)
 
     def postfix(self) -> Node:
@@ -245,9 +185,6 @@ class _Parser:
         column = self.token.start + 1
         return Index(target, self.string(), column=column)
 
-    def sees(self, text: str) -> bool:
-        return self.token.kind == "symbol" and self.token.text == text
-
     # -- terms --------------------------------------------------------------------------------------
 
     def term(self) -> Node:
@@ -255,7 +192,7 @@ class _Parser:
         match token.kind:
             case "number":
                 self.advance()
-                return _number(token.text)
+                return number_literal(token.text)
             case "field":
                 self.advance()
                 return Index(Identity(), Literal(token.text[1:]), column=token.start + 1)
@@ -272,7 +209,7 @@ class _Parser:
                 return self.keyword()
             case "symbol":
                 return self.symbol()
-        raise _Unknown
+        raise Unknown
 
     def symbol(self) -> Node:
         if self.sees('"'):
@@ -299,7 +236,7 @@ class _Parser:
                 return self.bracket(Identity())
             case ".":
                 return Identity()
-        raise _Unknown
+        raise Unknown
 
     def bracket(self, target: Node) -> Node:
         column = self.token.start + 1
@@ -333,7 +270,7 @@ class _Parser:
             name = self.variable_name()
             parts = self.arguments(3)
             return Reduce(source, name, parts[0], parts[1], parts[2] if len(parts) > 2 else Identity())
-        raise _Unknown
+        raise Unknown
 
     def condition(self) -> Node:
         condition = self.pipe()
@@ -347,10 +284,10 @@ class _Parser:
 
     def variable_name(self) -> str:
         if self.token.kind != "variable":
-            raise _Unknown  # destructuring
+            raise Unknown  # destructuring
         name = self.advance().text[1:]
         if self.token.text.startswith("?//"):
-            raise _Unknown
+            raise Unknown
         return name
 
     def call(self, name: str) -> Node:
@@ -365,7 +302,7 @@ class _Parser:
             found.append(self.pipe())
         self.expect(")")
         if at_most is not None and not 2 <= len(found) <= at_most:
-            raise _Unknown
+            raise Unknown
         return found
 
     def object(self) -> Node:
@@ -386,14 +323,14 @@ class _Parser:
             key: Node = Literal(token.text)
         elif token.kind == "number":
             self.advance()
-            key = _number(token.text)
+            key = number_literal(token.text)
         elif self.sees('"'):
             key = self.string()
         elif self.takes("("):
             key = self.pipe()
             self.expect(")")
         else:
-            raise _Unknown
+            raise Unknown
         if not self.takes(":"):
             return key, Index(Identity(), key, column=token.start + 1)
         value = self.entry_value()
@@ -423,25 +360,11 @@ class _Parser:
                 inner.depth = self.depth
                 parts.append(inner.pipe())
                 if not inner.sees(")"):
-                    raise _Unknown
+                    raise Unknown
                 position = piece = inner.token.end
             elif char == "\\":
                 position += 2
             elif char == "":
-                raise _Unknown
+                raise Unknown
             else:
                 position += 1
-
-    def decode(self, start: int, end: int) -> str:
-        try:
-            decoded = json.loads(f'"{self.text[start:end]}"', strict=False)
-            decoded.encode()
-        except ValueError:
-            raise _Unknown from None
-        return str(decoded)
-
-
-def _number(text: str) -> Literal:
-    value = float(text)
-    exact = Decimal(text) == Decimal(repr(value)) and abs(value) <= _MAX_EXACT
-    return Literal(int(value) if exact and value.is_integer() else value, exact)

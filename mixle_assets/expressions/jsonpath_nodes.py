@@ -35,6 +35,14 @@ from mixle_assets.expressions.jsonpath_ast import (
     Step,
     Wildcard,
 )
+from mixle_assets.expressions.jsonpath_operators import (
+    ONE_TO_ONE,
+    OPERATORS,
+    any_matches,
+    is_number,
+    json_equal,
+    members,
+)
 from mixle_assets.expressions.regexes import Pattern, RegexError, compile_regex
 
 Find: TypeAlias = Callable[[Any, Any], list[Any]]
@@ -164,7 +172,7 @@ def _compile_step(step: Step) -> Find:
         case DescendAll():
             return lambda node, document: [below for below in _descendants(node) if below is not node]
         case Wildcard():
-            return lambda node, document: _members(node)
+            return lambda node, document: members(node)
         case Index(position):
             return lambda node, document: (
                 [node[position]] if type(node) is list and -len(node) <= position < len(node) else []
@@ -191,16 +199,10 @@ def _compile_step(step: Step) -> Find:
     raise TypeError(f"{step!r} is no step")
 
 
-def _members(node: Any) -> list[Any]:
-    if type(node) is list:
-        return node
-    return list(node.values()) if type(node) is dict else []
-
-
 def _descendants(node: Any) -> Iterator[Any]:
     """Yield the value and all below it, each before what it holds; documents nest 128 deep at most."""
     yield node
-    for member in _members(node):
+    for member in members(node):
         yield from _descendants(member)
 
 
@@ -253,14 +255,14 @@ def compile_test(predicate: Predicate) -> Test:
 
 def _compile_comparison(comparison: Compare) -> Test:
     left, right = comparison.left, comparison.right
-    if comparison.operator in _ORDER and isinstance(left, Path) and is_singular(left):
+    if comparison.operator in ONE_TO_ONE and isinstance(left, Path) and is_singular(left):
         if isinstance(right, Literal):
             return _compare_with_literal(compile_value(left), comparison.operator, right.value)
     elif comparison.operator == "~=" and isinstance(right, Literal):
         pattern = _compile_literal_regex(right)
         find = _compile_operand(left)
-        return lambda current, document: _any_matches(find(current, document), pattern)
-    compare = _OPERATORS[comparison.operator]
+        return lambda current, document: any_matches(find(current, document), pattern)
+    compare = OPERATORS[comparison.operator]
     find_left, find_right = _compile_operand(left), _compile_operand(right)
     return lambda current, document: compare(find_left(current, document), find_right(current, document))
 
@@ -298,113 +300,6 @@ def _compare_with_literal(value: Value, operator: str, literal: Any) -> Test:
     return lambda current, document: json_equal(value(current, document), literal) is not negated
 
 
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number; ``true`` is none, though Python counts with it."""
-    return type(value) is float or type(value) is int
-
-
-def json_equal(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal: numbers by value (``1 == 1.0``), true never equals 1."""
-    kind = type(left)
-    if kind is not type(right):
-        return is_number(left) and is_number(right) and bool(left == right)
-    if kind is list:
-        return len(left) == len(right) and all(map(json_equal, left, right))
-    if kind is dict:
-        return left.keys() == right.keys() and all(json_equal(left[key], right[key]) for key in left)
-    return bool(left == right)
-
-
-def _equal(left: list[Any], right: list[Any]) -> bool:
-    return len(left) == len(right) and all(map(json_equal, left, right))
-
-
-def _less(left: list[Any], right: list[Any]) -> bool:
-    return (
-        len(left) == 1
-        and len(right) == 1
-        and is_number(left[0])
-        and is_number(right[0])
-        and bool(left[0] < right[0])
-    )
-
-
-def _inside(left: list[Any], right: list[Any]) -> bool:
-    if not right or type(right[0]) not in (list, dict):
-        return False
-    members = _members(right[0])
-    return any(json_equal(value, member) for value in left for member in members)
-
-
-def _of_size(left: list[Any], right: list[Any]) -> bool:
-    """A string's size is in UTF-8 bytes, an array's or object's in members; nothing has every size."""
-    if not right or not is_number(right[0]):
-        return False
-    size = max(0, int(right[0]))
-    return all(_size(value) == size for value in left)
-
-
-def _size(value: Any) -> int:
-    if type(value) is str:
-        return len(value.encode())
-    return len(value) if type(value) in (list, dict) else -1
-
-
-def _any_of(left: list[Any], right: list[Any]) -> bool:
-    if not left:
-        return True
-    if not right or type(right[0]) is not list:
-        return False
-    wanted = right[0]
-    for value in left:
-        candidates = value if type(value) is list else [value]
-        if any(json_equal(candidate, one) for candidate in candidates for one in wanted):
-            return True
-    return False
-
-
-def _subset_of(left: list[Any], right: list[Any]) -> bool:
-    if not left:
-        return True
-    if not right or type(right[0]) is not list or not right[0] or type(left[0]) is not list:
-        return False
-    return all(any(json_equal(value, one) for one in right[0]) for value in left[0])
-
-
-def _matches(left: list[Any], right: list[Any]) -> bool:
-    """A pattern that comes from the document may be broken: then nothing matches it."""
-    if not right or type(right[0]) is not str:
-        return False
-    pattern = _pattern_or_none(right[0])
-    return pattern is not None and _any_matches(left, pattern)
-
-
-def _any_matches(values: list[Any], pattern: Pattern) -> bool:
-    return any(type(value) is str and pattern.search(value) is not None for value in values)
-
-
-_ORDER = frozenset({"<", ">", "<=", ">=", "==", "!="})
-
-_OPERATORS: dict[str, Callable[[list[Any], list[Any]], bool]] = {
-    "==": _equal,
-    "!=": lambda left, right: not _equal(left, right),
-    "<": _less,
-    ">": lambda left, right: _less(right, left),
-    "<=": lambda left, right: _less(left, right) or _equal(left, right),
-    ">=": lambda left, right: _less(right, left) or _equal(left, right),
-    "~=": _matches,
-    "in": _inside,
-    "nin": lambda left, right: not _inside(left, right),
-    "size": _of_size,
-    "anyOf": _any_of,
-    "noneOf": lambda left, right: not _any_of(left, right),
-    "subsetOf": _subset_of,
-}
-
-
-# -- regular expressions ----------------------------------------------------------------------------
-
-
 def _compile_literal_regex(literal: Literal) -> Pattern:
     try:
         return compile_regex(literal.value)
@@ -412,10 +307,3 @@ def _compile_literal_regex(literal: Literal) -> Pattern:
         raise ExpressionError(
             f"the regular expression {literal.value!r} does not compile: {error}", column=literal.column
         ) from None
-
-
-def _pattern_or_none(text: str) -> Pattern | None:
-    try:
-        return compile_regex(text)
-    except RegexError:
-        return None

@@ -8,10 +8,10 @@ can be guessed, a hint: a rule that is read otherwise than it was meant would si
 from __future__ import annotations
 
 import json
+import math
 import re
-from typing import NoReturn
+import sys
 
-from mixle_assets.errors import ExpressionError
 from mixle_assets.expressions.jsonpath_ast import (
     And,
     Compare,
@@ -36,19 +36,20 @@ from mixle_assets.expressions.jsonpath_ast import (
     Step,
     Wildcard,
 )
+from mixle_assets.expressions.jsonpath_hints import (
+    BARE_KEY,
+    CONSTANTS,
+    OPERATOR,
+    fail_after_path,
+    fail_at_start,
+    fail_in_operand,
+    fail_in_predicate,
+)
+from mixle_assets.expressions.jsonpath_scanner import INTEGER, Scanner
 
-_SPACE = re.compile(r"(?: |\t|\n|\r\n)*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_\-/\\#]+")
 _LENGTH = re.compile(r"[ \t\r\n]*length[ \t\r\n]*\([ \t\r\n]*\)")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-# The characters of a single-quoted string; escapes are taken but, as in Dolma, not decoded.
-_SINGLE_QUOTED = re.compile(r"""'((?:[^"'\\]|\\["'\\/bfnrt()]|\\u[0-9A-Fa-f]{4})*)'""")
-_DOUBLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_OPERATOR = re.compile(r"==|!=|~=|=~|>=|<=|>|<|(?:in|nin|size|noneOf|anyOf|subsetOf)(?![A-Za-z0-9_])")
-_WORD = re.compile(r"(?:true|false|null)(?![A-Za-z0-9_])")
-_CONSTANTS = {"true": True, "false": False, "null": None}
-
+_CONSTANT = re.compile(r"(?:true|false|null)(?![A-Za-z0-9_])")
 _LIST_OPERATORS = frozenset({"in", "nin", "noneOf", "anyOf", "subsetOf", "==", "!="})
 
 _MAX_DEPTH = 50
@@ -77,51 +78,17 @@ def parse_jsonpath(expression: str) -> Path:
         parser.fail("the expression is empty", hint="to match every document write $")
     path = parser.path()
     if path is None:
-        parser.fail_at_start()
+        fail_at_start(parser)
     parser.skip_space()
     if not parser.at_end():
-        parser.fail_after_path()
+        fail_after_path(parser)
     return path
 
 
-class _Parser:
+class _Parser(Scanner):
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
+        super().__init__(text)
         self.depth = 0
-
-    # -- what every rule needs ------------------------------------------------------------------
-
-    def at_end(self) -> bool:
-        return self.position >= len(self.text)
-
-    def skip_space(self) -> None:
-        match = _SPACE.match(self.text, self.position)
-        if match is not None:
-            self.position = match.end()
-
-    def sees(self, token: str) -> bool:
-        return self.text.startswith(token, self.position)
-
-    def takes(self, token: str) -> bool:
-        if self.sees(token):
-            self.position += len(token)
-            return True
-        return False
-
-    def expect(self, token: str, context: str) -> None:
-        self.skip_space()
-        if not self.takes(token):
-            self.fail(f"expected {token!r} {context}, found {self.here()}")
-
-    def here(self) -> str:
-        return "the end" if self.at_end() else repr(self.text[self.position : self.position + 12])
-
-    def fail(self, message: str, *, hint: str | None = None, position: int | None = None) -> NoReturn:
-        column = (self.position if position is None else position) + 1
-        raise ExpressionError(
-            message if hint is None else f"{message} ({hint})", column=column, rule=self.text
-        )
 
     # -- paths ----------------------------------------------------------------------------------
 
@@ -180,7 +147,7 @@ class _Parser:
 
     def bare_key(self) -> Key:
         start = self.position
-        match = _BARE_KEY.match(self.text, start)
+        match = BARE_KEY.match(self.text, start)
         if match is None:
             found = self.text[start : start + 1]
             if found in (" ", "\t", "\r", "\n"):
@@ -211,7 +178,7 @@ class _Parser:
             step: Step = Wildcard()
         elif self.takes("?"):
             step = self.filter(opened)
-        elif self.sees("'") or self.sees('"'):
+        elif self.sees_quote():
             column = self.position + 1
             names = self.strings()
             step = Key(names[0], column, quoted=True) if len(names) == 1 else Keys(tuple(names))
@@ -229,7 +196,7 @@ class _Parser:
         if self.sees(":"):
             return self.slice(first or 0)
         if first is None:
-            match = _BARE_KEY.match(self.text, self.position)
+            match = BARE_KEY.match(self.text, self.position)
             if match is not None:
                 self.fail(
                     f"expected an index, slice, '*', filter or quoted key, found {self.here()}",
@@ -263,13 +230,6 @@ class _Parser:
             step = given or 1
         return Slice(start, stop, step)
 
-    def integer(self) -> int | None:
-        match = _INTEGER.match(self.text, self.position)
-        if match is None:
-            return None
-        self.position = match.end()
-        return int(match.group())
-
     # -- predicates -----------------------------------------------------------------------------
 
     def filter(self, opened: int) -> Filter:
@@ -279,7 +239,7 @@ class _Parser:
         predicate = self.either()
         self.skip_space()
         if not self.takes(")"):
-            self.fail_in_predicate(f"the filter opened at column {opened + 1}")
+            fail_in_predicate(self, f"the filter opened at column {opened + 1}")
         return Filter(predicate)
 
     def either(self) -> Predicate:
@@ -317,12 +277,12 @@ class _Parser:
             group = self.either()
             self.skip_space()
             if not self.takes(")"):
-                self.fail_in_predicate(f"the parenthesis at column {opened}")
+                fail_in_predicate(self, f"the parenthesis at column {opened}")
             return group
         left = self.operand()
         self.skip_space()
         column = self.position + 1
-        match = _OPERATOR.match(self.text, self.position)
+        match = OPERATOR.match(self.text, self.position)
         if match is None:
             return Exists(left)
         self.position = match.end()
@@ -350,23 +310,28 @@ class _Parser:
     def operand(self) -> Operand:
         self.skip_space()
         start = self.position
-        if self.sees("'") or self.sees('"'):
+        if self.sees_quote():
             return Literal(self.string(), start + 1)
-        word = _WORD.match(self.text, start)
+        word = _CONSTANT.match(self.text, start)
         if word is not None:
             self.position = word.end()
-            return Literal(_CONSTANTS[word.group()], start + 1)
+            return Literal(CONSTANTS[word.group()], start + 1)
         number = _NUMBER.match(self.text, start)
         if number is not None:
             self.position = number.end()
             if self.sees("."):
                 self.fail("a number cannot end in a point", hint=f"write {number.group()}.0")
-            digits = number.group()
-            return Literal(int(digits) if _INTEGER.fullmatch(digits) else float(digits), start + 1)
+            return Literal(self.number(number.group(), start), start + 1)
         path = self.path()
         if path is None:
-            self.fail_in_operand()
+            fail_in_operand(self)
         return self.list_literal(path, start)
+
+    def number(self, digits: str, start: int) -> float:
+        value = float(digits)
+        if math.isinf(value):
+            self.fail(f"the number is beyond {sys.float_info.max}", position=start)
+        return int(digits) if INTEGER.fullmatch(digits) else value
 
     def list_literal(self, path: Path, start: int) -> Operand:
         """A list of strings or numbers reads like a step: alone in an operand it is the list."""
@@ -387,124 +352,6 @@ class _Parser:
                     position=start,
                 )
         return path
-
-    # -- strings --------------------------------------------------------------------------------
-
-    def strings(self) -> list[str]:
-        if not (self.sees("'") or self.sees('"')):
-            return []
-        found = [self.string()]
-        self.skip_space()
-        while self.takes(","):
-            self.skip_space()
-            if not (self.sees("'") or self.sees('"')):
-                self.fail(f"expected a quoted key after ',', found {self.here()}")
-            found.append(self.string())
-            self.skip_space()
-        return found
-
-    def string(self) -> str:
-        start = self.position
-        if self.sees("'"):
-            match = _SINGLE_QUOTED.match(self.text, start)
-            if match is None:
-                self.fail_in_single_quotes(start)
-            self.position = match.end()
-            return match.group(1)
-        match = _DOUBLE_QUOTED.match(self.text, start)
-        if match is None:
-            self.fail("a double quote is never closed")
-        self.position = match.end()
-        try:
-            decoded = json.loads(match.group(), strict=False)
-        except ValueError:
-            self.fail(
-                f"{match.group()} has an escape that JSON strings do not have",
-                hint="double a backslash that is meant for a regular expression",
-                position=start,
-            )
-        if not isinstance(decoded, str):
-            raise TypeError(f"a quoted string decoded to {decoded!r}")
-        return decoded
-
-    # -- errors that guess what was meant ---------------------------------------------------------
-
-    def fail_in_single_quotes(self, start: int) -> NoReturn:
-        good = re.compile(_SINGLE_QUOTED.pattern[:-1]).match(self.text, start)
-        at = start if good is None else good.end()
-        if self.text.startswith('"', at):
-            self.fail(
-                "a double quote cannot stand in single quotes",
-                hint='write the string in double quotes, the inner ones as \\"',
-                position=at,
-            )
-        if self.text.startswith("\\", at):
-            escape = self.text[at : at + 2]
-            self.fail(
-                f"{escape} is no escape here",
-                hint=f'in double quotes it is written "\\{escape}"; a digit is [0-9] in either',
-                position=at,
-            )
-        self.fail("a single quote is never closed", position=start)
-
-    def fail_at_start(self) -> NoReturn:
-        word = _BARE_KEY.match(self.text, self.position)
-        if word is not None:
-            self.fail("a path starts with $", hint=f"write $.{word.group()}…")
-        if self.sees("(") or self.sees("{"):
-            self.fail(f"a path starts with $, found {self.here()}", hint="for jq set syntax: jq")
-        self.fail(f"a path starts with $, found {self.here()}")
-
-    def fail_after_path(self) -> NoReturn:
-        if self.sees("&&") or self.sees("||"):
-            self.fail("&& and || stand inside a filter only", hint="write $[?(@.a && @.b)]")
-        if self.sees("|"):
-            self.fail("a path has no pipes", hint="for jq set syntax: jq")
-        if _OPERATOR.match(self.text, self.position) is not None:
-            self.fail("a comparison stands inside a filter only", hint="write $[?(@.a > 1)]")
-        if _BARE_KEY.match(self.text, self.position) and self.text[self.position - 1].isspace():
-            self.fail(
-                f"expected a step or the end, found {self.here()}",
-                hint="a key with a space needs quotes: ['a key']",
-            )
-        self.fail(f"expected a step or the end, found {self.here()}")
-
-    def fail_in_operand(self) -> NoReturn:
-        if self.at_end():
-            self.fail("the expression ends where an operand should stand")
-        if self.sees("+"):
-            self.fail("a number has no plus sign", hint="leave it out")
-        if self.sees("/"):
-            self.fail("a regular expression is a quoted string", hint="write ~= '…'")
-        word = re.compile(r"\w+").match(self.text, self.position)
-        if word is not None and word.group().lower() in _CONSTANTS:
-            self.fail(f"unknown word {word.group()}", hint=f"write {word.group().lower()}")
-        if word is not None:
-            self.fail(f"unknown word {word.group()}", hint=f"for the member write @.{word.group()}")
-        self.fail(f"expected an operand, found {self.here()}")
-
-    def fail_in_predicate(self, opened: str) -> NoReturn:
-        self.skip_space()
-        word = re.compile(r"[A-Za-z]+").match(self.text, self.position)
-        if self.at_end():
-            self.fail(f"{opened} is never closed")
-        if word is not None and word.group().lower() in ("and", "or", "not"):
-            symbol = {"and": "&&", "or": "||", "not": "!"}[word.group().lower()]
-            self.fail(f"unknown word {word.group()}", hint=f"write {symbol}")
-        if word is not None:
-            self.fail(
-                f"unknown operator {word.group()}",
-                hint="there are == != < > <= >= ~= in nin size anyOf noneOf subsetOf",
-            )
-        if self.sees("="):
-            self.fail("a single = is no operator", hint="write ==")
-        if self.sees("&") or self.sees("|"):
-            self.fail(f"unknown operator {self.here()}", hint="write && or ||")
-        if self.text[self.position] in "+-*/%":
-            self.fail("there is no arithmetic in JSONPath", hint="for jq set syntax: jq")
-        if self.sees("]"):
-            self.fail(f"{opened} is not closed before ']'")
-        self.fail(f"expected ')' for {opened}, found {self.here()}")
 
 
 def _quoted(key: str) -> str:

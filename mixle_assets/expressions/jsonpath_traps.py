@@ -21,11 +21,11 @@ from mixle_assets.expressions.jsonpath_ast import (
     Root,
     Slice,
 )
-from mixle_assets.expressions.jsonpath_nodes import compile_test, is_number, is_singular
+from mixle_assets.expressions.jsonpath_nodes import compile_test, is_singular
+from mixle_assets.expressions.jsonpath_operators import ONE_TO_ONE, is_number
 from mixle_assets.expressions.trap import Trap, find_regex_traps, is_quoted_number
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ONE_TO_ONE = frozenset({"<", ">", "<=", ">=", "==", "!="})
 
 
 def find_jsonpath_traps(path: Path, expression: str) -> Iterator[Trap]:
@@ -96,7 +96,7 @@ class _Finder:
                 yield from self.in_literal(side, comparison.operator)
                 continue
             yield from self.in_path(side)
-            if comparison.operator in _ONE_TO_ONE and not (is_singular(side) or _counts(side)):
+            if comparison.operator in ONE_TO_ONE and not (is_singular(side) or _counts(side)):
                 yield Trap(
                     "many_nodes",
                     f"{comparison.operator} compares one value with one value, and holds for no several; "
