@@ -110,6 +110,45 @@ def test_a_broken_output_fails_the_check_with_exit_code_1(folder: Path) -> None:
     assert ElementTree.parse(folder / "out.xml").getroot().get("failures") != "0"
 
 
+def test_verify_names_the_file_with_a_flipped_bit(folder: Path) -> None:
+    run("build", "tiny.yaml", "--plain", cwd=folder)
+    assert "0 damaged" in run("verify", "tiny.yaml", cwd=folder).stdout
+    damaged = sorted(folder.glob("corpora/tiny/packed_epoch/0000/rank-*.npy"))[0]
+    content = bytearray(damaged.read_bytes())
+    content[-1] ^= 1
+    damaged.write_bytes(content)
+    done = run("verify", "tiny.yaml", cwd=folder)
+
+    assert done.returncode == 1
+    assert str(damaged) in done.stdout
+    assert "1 damaged" in done.stdout
+
+
+def test_a_row_is_traced_to_its_line_and_a_document_to_its_rows(folder: Path) -> None:
+    run("build", "tiny.yaml", "--plain", cwd=folder)
+    (segment, *_) = json.loads(
+        run("trace", "tiny.yaml", "--epoch", "0", "--row", "0", "--json", cwd=folder).stdout
+    )
+    number = {"a": 1, "c": 3}[segment["id"]]
+    assert segment["source"] == f"{folder}/in/documents/0.jsonl:{number}"
+    assert (segment["row_start"], segment["document_start"]) == (0, 0)
+
+    said = run("trace", "tiny.yaml", "--id", segment["id"], cwd=folder).stdout
+    assert f"epoch 0, rank 0, row 0, cells 0-{segment['row_stop']}: document {segment['id']!r}" in said
+    gone = run("trace", "tiny.yaml", "--id", "nobody", cwd=folder)
+    assert gone.returncode == 1
+    assert "'nobody'" in gone.stderr
+
+
+def test_lint_says_why_a_rule_is_doubtful(folder: Path) -> None:
+    assert run("lint", "tiny.yaml", cwd=folder).returncode == 0
+    (folder / "tiny.yaml").write_text(RECIPE.replace('exclude: ["', 'exclude: ["$", "'))
+    done = run("lint", "tiny.yaml", cwd=folder)
+
+    assert done.returncode == 1
+    assert "tiny.yaml:6: streams.0.filter.exclude.0: the rule matches every document" in done.stdout
+
+
 def test_the_resolved_recipe_shows_each_value_with_its_origin(folder: Path) -> None:
     shown = run("recipe", "tiny.yaml", "--resolved", cwd=folder).stdout
 

@@ -25,7 +25,7 @@ def environment() -> dict[str, str]:
 
 
 def run_blocks(page: Path, folder: Path) -> str:
-    """Run the ``sh`` and ``python`` blocks of a page in their order, in one folder, and return what they print."""
+    """Run the ``sh`` and ``python`` blocks of a page in order, in one folder; return what they print."""
     printed = ""
     for language, body in blocks(page, "sh", "python"):
         command = (
