@@ -152,16 +152,31 @@ def _match(
 
 def _repeated(records: NDArray[np.void]) -> NDArray[np.void]:
     """Return the records whose hash occurs more than once: equal ones together, by position."""
-    high = np.ascontiguousarray(records["high"])
-    order = np.argsort(high)  # not stable and so much faster; what matters is sorted again below
-    equal = high[order[1:]] == high[order[:-1]]
-    several = np.zeros(len(records), np.bool_)
-    several[order[1:][equal]] = True
-    several[order[:-1][equal]] = True
-    records = records[several]
-    records = records[np.lexsort((records["position"], records["low"], records["high"]))]
-    same = (records["high"][1:] == records["high"][:-1]) & (records["low"][1:] == records["low"][:-1])
-    several = np.zeros(len(records), np.bool_)
-    several[1:] |= same
-    several[:-1] |= same
-    return records[several]
+    if len(records) < 2:
+        return records[:0]
+    # Sorting the upper bits of a hash with the record's number in the lower ones takes a third of the time of
+    # an argsort, and leaves equal ones by number.
+    num_bits = np.uint64(len(records).bit_length())
+    packed = np.ascontiguousarray(records["high"]) >> num_bits << num_bits
+    packed |= np.arange(len(records), dtype=np.uint64)
+    packed.sort()
+    upper = packed >> num_bits
+    alike = _with_neighbours(upper[1:] == upper[:-1])
+    numbers = (packed[alike] & ((np.uint64(1) << num_bits) - np.uint64(1))).astype(np.int64)
+    records, upper = records[numbers], upper[alike]
+    if not len(records):
+        return records
+    high, low, position = (np.ascontiguousarray(records[name]) for name in ("high", "low", "position"))
+    equal = (high[1:] == high[:-1]) & (low[1:] == low[:-1])
+    in_order = position[1:] > position[:-1]
+    if (upper[1:] == upper[:-1])[~(equal & in_order)].any():  # by accident, or added in another order
+        order = np.lexsort((position, low, high))
+        records, high, low = records[order], high[order], low[order]
+        equal = (high[1:] == high[:-1]) & (low[1:] == low[:-1])
+    return records[_with_neighbours(equal)]
+
+
+def _with_neighbours(equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of n values are equal to the one before or behind, given that for n - 1 pairs."""
+    either: NDArray[np.bool_] = np.append(equal, False) | np.append(False, equal)
+    return either

@@ -155,7 +155,7 @@ def _chunks(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
 def _hash_chunk(chunk: list[_Row], file_number: int, rules: Dedupe, counts: Counts) -> HashBatch:
     lines, ids, texts, values = zip(*chunk, strict=True)
     batch = HashBatch(
-        ids=pa.array(map(encode_row, ids), pa.binary()),
+        ids=pa.array(list(map(encode_row, ids)), pa.binary()),
         files=np.full(len(chunk), file_number, np.int32),
         lines=np.array(lines, np.int64),
         text_lengths=np.fromiter(map(len, texts), np.int64, len(chunk)),

@@ -150,6 +150,9 @@ def read_slice(path: str) -> Iterator[SliceBatch]:
 
 
 def _place_columns(documents: NDArray[np.int64], marks: DocumentMarks) -> list[pa.Array]:
+    if not marks.places:
+        none = pa.repeat("", len(documents))
+        return [none, pa.repeat(0, len(documents)), none]
     places = [_NOWHERE] * len(documents)
     for row, place in zip(np.searchsorted(documents, marks.documents).tolist(), marks.places, strict=True):
         places[row] = place
