@@ -47,7 +47,7 @@ class _C4:
 
     def _flags(self, document: DocumentView, *, naughty: bool, javascript: bool, lorem: bool) -> Measures:
         found = zip(_FLAGS, (naughty, javascript, lorem, "{" in document.text), strict=True)
-        return {name: document.whole(1.0) for name, holds in found if holds}
+        return {name: 1.0 for name, holds in found if holds}
 
     def _flags_of_text(self, document: DocumentView, lower: str) -> Measures:
         return self._flags(
@@ -71,7 +71,7 @@ class C4V1(_C4):
             javascript=any("javascript" in line.split() for line in lines if "javascript" in line),
             lorem=any("lorem ipsum" in line for line in lines),
         )
-        return {**_line_measures(document.lines), **flags, "line_count": document.whole(len(lines))}
+        return {**_line_measures(document.lines), **flags, "line_count": len(lines)}
 
 
 @tagger("c4_v2", measures=_measures)
@@ -95,7 +95,7 @@ class C4V2(_C4):
             }
         flags = self._flags_of_text(document, lower)
         by_first = dict(sorted(measures.items(), key=lambda item: item[1][0][0]))  # Dolma's order of keys
-        return {**flags, **by_first, "line_count": document.whole(len(lines))}
+        return {**flags, **by_first, "line_count": len(lines)}
 
 
 @tagger("c4_v3", measures=_measures)
@@ -107,7 +107,7 @@ class C4V3(_C4):
         lines = document.lines[:-1] if document.lines[-1] == "" else document.lines
         flags = self._flags_of_text(document, document.text.lower())
         measures = _line_measures(lines, ends_with_line_feed=len(lines) < len(document.lines))
-        return {**flags, **measures, "line_count": document.whole(len(lines))}
+        return {**flags, **measures, "line_count": len(lines)}
 
 
 def _line_measures(lines: list[str], *, ends_with_line_feed: bool = False) -> dict[str, list[list[Any]]]:

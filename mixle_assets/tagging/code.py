@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import tagger
 from mixle_assets.tagging.views import DocumentView, Measures
 from mixle_assets.tagging.words import num_pieces
@@ -21,7 +22,7 @@ def find_copyright(document: DocumentView) -> Measures:
     """
     text = document.text
     length = len(text)
-    measures = {}
+    measures: dict[str, list[SpanRow] | float] = {}
     end = None
     block_start = text.find("/*")
     block_end = text.find("*/", block_start + 2) + 2 if block_start >= 0 else 0
@@ -39,7 +40,7 @@ def find_copyright(document: DocumentView) -> Measures:
             measures["comment_block"] = [[0, min(skipped, length), 1.0]]
             end = skipped
     share = -1.0 if not length else 0.0 if end is None else (end + 1) / length
-    measures["doc"] = document.whole(share)
+    measures["doc"] = share
     return measures
 
 
@@ -54,10 +55,9 @@ def measure_lines_of_code(document: DocumentView) -> Measures:
     """
     text = document.text
     lengths = [len(line) for line in text.splitlines()]
-    scores = {
+    return {
         "max_line_length_doc": max(lengths, default=0),
         "avg_line_length_doc": sum(lengths) / max(len(lengths), 1),
         "alnum_prop_doc": sum(map(str.isalnum, text)) / max(len(text), 1),
         "alpha_token_prop_doc": sum(map(str.isalpha, text)) / num_pieces(text),
     }
-    return {name: document.whole(score) for name, score in scores.items()}

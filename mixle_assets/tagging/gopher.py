@@ -47,22 +47,21 @@ def measure_gopher_v2(document: DocumentView) -> Measures:
 
 
 def _measures(document: DocumentView, counts: TextCounts, *, num_empty_lines: int) -> Measures:
-    length = len(document.text)
     num_words = max(counts.num_words, 1)
     characters = max(counts.word_characters, 1)
     num_lines = max(counts.num_filled_lines + num_empty_lines, 1)
     # Two empty lines have the same text; their length, 0, adds nothing.
     duplicate_lines = counts.duplicate_filled_lines + (num_empty_lines if num_empty_lines > 1 else 0)
     scores: dict[str, float] = {}
-    for n, name, top in zip(TOP_NGRAMS, _TOP, counts.top_ngram_characters, strict=True):
-        if counts.num_words >= n:
+    for name, least, top in zip(_TOP, TOP_NGRAMS, counts.top_ngram_characters, strict=True):
+        if counts.num_words >= least:
             scores[name] = top / characters
-    for n, name, duplicate, total in zip(
-        DUPLICATE_NGRAMS, _DUPLICATE, counts.duplicate_ngram_characters, counts.ngram_characters, strict=True
+    for name, least, duplicate, total in zip(
+        _DUPLICATE, DUPLICATE_NGRAMS, counts.duplicate_ngram_characters, counts.ngram_characters, strict=True
     ):
-        if counts.num_words >= n:
-            scores[name] = duplicate / max(total, 1)
-    scores["character_count"] = length
+        if counts.num_words >= least:
+            scores[name] = duplicate / (total or 1)
+    scores["character_count"] = len(document.text)
     scores["word_count"] = counts.num_words
     scores["median_word_length"] = counts.middle_lengths / 2
     scores["symbol_to_word_ratio"] = counts.symbol_words / num_words
@@ -72,4 +71,4 @@ def _measures(document: DocumentView, counts: TextCounts, *, num_empty_lines: in
     scores["fraction_of_lines_ending_with_ellipsis"] = counts.ellipsis_lines / num_lines
     scores["fraction_of_duplicate_lines"] = duplicate_lines / num_lines
     scores["fraction_of_characters_in_duplicate_lines"] = counts.duplicate_line_characters / characters
-    return {name: [[0, length, score]] for name, score in scores.items()}
+    return scores

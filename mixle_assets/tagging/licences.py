@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
+from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import tagger
 from mixle_assets.tagging.views import DocumentView, Measures
 
@@ -51,9 +52,9 @@ def find_licences_anywhere(document: DocumentView) -> Measures:
 
 
 def _ranked(document: DocumentView, licences: list[str]) -> Measures:
-    measures: dict[str, list[list[float]]] = {}
+    measures: dict[str, list[SpanRow]] = {}
     for number, licence in enumerate(licences, 1):
-        measures.setdefault(f"cc_{licence}", []).extend(document.whole(0.5 + 0.5 / number))
+        measures.setdefault(f"cc_{licence}", []).append([0, len(document.text), 0.5 + 0.5 / number])
     return measures
 
 

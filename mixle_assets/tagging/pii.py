@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import tagger
-from mixle_assets.tagging.views import DocumentView, Measures, Piece
+from mixle_assets.tagging.views import DocumentView, Measures
 
 _CONTEXT = 100
 """Code points on either side of a number in which a book or article number is looked for."""
@@ -24,6 +24,18 @@ _TYPES = ("EMAIL_ADDRESS", "PHONE_NUMBER", "IP_ADDRESS")
 # The set that may stand around an address, and the one that ends its domain (the dot does not).
 _AROUND = ".\\s@,?!;:)("
 _NOT_IN_DOMAIN = "\\s@,?!;:)("
+_WINDOW = 128
+"""Characters before an ``@`` that are looked at in one go."""
+
+# What re2 takes for a digit must hold at least Python's decimal digits. An older Unicode's Nd lacks some, so
+# the blocks that came later are named (a test compares with the running Python).
+_DIGIT = (
+    r"[\p{Nd}\x{10D40}-\x{10D49}\x{116D0}-\x{116E3}\x{11BF0}-\x{11BF9}\x{11DE0}-\x{11DE9}"
+    r"\x{1CCF0}-\x{1CCF9}\x{1E5F1}-\x{1E5FA}]"
+)
+_PHONE_CORE = r"\(?{0}{{3}}\)?[-. ]*{0}{{3}}[-. ]?{0}{{4}}"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
+_IP = rf"{_BYTE}\.{_BYTE}\.{_BYTE}\.{_BYTE}"
 
 
 @functools.cache
@@ -33,43 +45,33 @@ def _domain() -> re.Pattern[str]:
 
 
 @functools.cache
-def _phone() -> re.Pattern[str]:
-    """A number without the white space that has to stand before it."""
-    return re.compile(r"(?<=\s)\(?\d{3}\)?[-. ]*\d{3}[-. ]?\d{4}")
+def _before_at() -> re.Pattern[str]:
+    """What stands before an address's ``@``, read backwards: the local part, then marks and white space."""
+    return re.compile(f"([^\\s@]+)[{_AROUND}]*")
 
 
 @functools.cache
-def _ip() -> re.Pattern[str]:
-    group = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
-    return re.compile(rf"{group}\.{group}\.{group}\.{group}")
+def _phone(*, over_lines: bool) -> re.Pattern[str]:
+    """A number that has white space before it; over lines, a line feed is white space as any other."""
+    return re.compile((r"(?<=\s)" if over_lines else r"(?<=[^\S\n])") + _PHONE_CORE.format(r"\d"))
 
 
 @functools.cache
-def _prefilter() -> Callable[[bytes], Any]:
-    r"""Return a search over UTF-8 that misses no text with a match of any of the three; it may find more.
-
-    Digits are Python's decimal digits. ``\p{Nd}`` of an older Unicode lacks some, so the blocks that came
-    later are named (a test compares with ``\d`` of the running Python).
-    """
+def _automaton(pattern: str | bytes) -> Any:
+    """Return a pattern compiled by re2: linear, and at memory speed where nothing is found."""
     import re2
 
-    digit = (
-        r"[\p{Nd}\x{10D40}-\x{10D49}\x{116D0}-\x{116E3}\x{11BF0}-\x{11BF9}\x{11DE0}-\x{11DE9}"
-        r"\x{1CCF0}-\x{1CCF9}\x{1E5F1}-\x{1E5FA}]"
-    )
     options = re2.Options()
     options.never_capture = True
     options.max_mem = 64 << 20
-    pattern = (
-        rf"@|{digit}{{3}}\)?[-. ]*{digit}{{3}}[-. ]?{digit}{{4}}|[0-9]\.[0-9]{{1,3}}\.[0-9]{{1,3}}\.[0-9]"
-    )
-    search: Callable[[bytes], Any] = re2.compile(pattern.encode(), options).search
-    return search
+    return re2.compile(pattern, options)
 
 
-def may_hold_pii(text: str) -> bool:
-    """Return False only where none of the three patterns can match."""
-    return _prefilter()(text.encode()) is not None
+_SPACE_IN_LINE = r"[\t\x0b\x0c\r\x1c-\x1f ]"
+_SPACE = r"[\t-\r\x1c-\x1f ]"
+_ANY_PHONE = _PHONE_CORE.format(_DIGIT).encode()
+_ANY_IP = rb"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
+_ANY_NUMBER = _ANY_PHONE + b"|" + _ANY_IP
 
 
 def find_emails(text: str) -> Iterator[tuple[int, int, str]]:
@@ -87,17 +89,25 @@ def find_emails(text: str) -> Iterator[tuple[int, int, str]]:
         if at > position and _is_local(text[at - 1]):
             found = _domain().match(text, at + 1)
             if found is not None:
-                start = at - 1
-                while start > position and _is_local(text[start - 1]):
-                    start -= 1
-                while start > position and _is_around(text[start - 1]):
-                    start -= 1
+                start = _start_of_email(text, position, at)
                 address, end = _email_from(text, start, at, found)
                 yield start, end, address
                 position = end
                 at = text.find("@", position)
                 continue
         at = text.find("@", at + 1)
+
+
+def _start_of_email(text: str, position: int, at: int) -> int:
+    """Return where the match begins that reaches ``at``: before the local part and the marks before it."""
+    window = _WINDOW
+    while True:
+        first = max(position, at - window)
+        found = _before_at().match(text[first:at][::-1])
+        length = found.end() if found is not None else 0
+        if length < at - first or first == position:
+            return at - length
+        window *= 8
 
 
 def _email_from(text: str, start: int, at: int, found: re.Match[str]) -> tuple[str, int]:
@@ -109,8 +119,10 @@ def _email_from(text: str, start: int, at: int, found: re.Match[str]) -> tuple[s
     first = start
     while first < len(text) and _is_around(text[first]):
         first += 1
+    if first < at:
+        return text[first : found.end(1)], found.end()
     candidates = []
-    if first < len(text) and not _is_around(text[first]):
+    if first < len(text):
         stop = first
         while stop < len(text) and _is_local(text[stop]):
             stop += 1
@@ -122,12 +134,10 @@ def _email_from(text: str, start: int, at: int, found: re.Match[str]) -> tuple[s
             candidates.append((place - 1, place))
         place = text.rfind("@", start, place)
     for local, place in candidates:
-        if place == at:
-            break
         other = _domain().match(text, place + 1)
         if other is not None:
             return text[local : other.end(1)], other.end()
-    return text[min(first, at - 1) : found.end(1)], found.end()
+    return text[at - 1 : found.end(1)], found.end()
 
 
 def _is_local(character: str) -> bool:
@@ -138,21 +148,58 @@ def _is_around(character: str) -> bool:
     return character in ".@,?!;:)(" or character.isspace()
 
 
-def find_phones(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of Dolma's phone matches: all white space before the number belongs to them."""
+def find_phones(text: str, *, over_lines: bool) -> Iterator[tuple[int, int]]:
+    """Yield start and end of Dolma's phone matches: all white space before the number belongs to them.
+
+    Args:
+        text: The text.
+        over_lines: Whether that white space may hold line feeds, or ends at one.
+    """
     position = 0
-    while (found := _phone().search(text, position)) is not None:
-        start = found.start()
-        while start > position and text[start - 1].isspace():
+    for number_start, end in _ascii_phones(text, over_lines) if text.isascii() else _phones(text, over_lines):
+        start = number_start
+        while start > position and text[start - 1].isspace() and (over_lines or text[start - 1] != "\n"):
             start -= 1
-        yield start, found.end()
-        position = found.end()
+        yield start, end
+        position = end
+
+
+def _ascii_phones(text: str, over_lines: bool) -> Iterator[tuple[int, int]]:
+    """Yield numbers without the white space before them; in ASCII both engines know the same digits."""
+    pattern = (_SPACE if over_lines else _SPACE_IN_LINE) + _PHONE_CORE.format("[0-9]")
+    for found in _automaton(pattern).finditer(text):
+        yield found.start() + 1, found.end()
+
+
+def _phones(text: str, over_lines: bool) -> Iterator[tuple[int, int]]:
+    """Yield the same from any text: re2 names the lines, the exact pattern looks at them alone."""
+    pattern = _phone(over_lines=over_lines)
+    end_of_line = 0
+    for candidate in _automaton(_ANY_PHONE.decode()).finditer(text):
+        if candidate.start() >= end_of_line:
+            start_of_line = text.rfind("\n", 0, candidate.start()) + 1
+            end_of_line = text.find("\n", candidate.start()) + 1 or len(text)
+            for found in pattern.finditer(text, start_of_line, end_of_line):
+                yield found.span()
 
 
 def find_ips(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of Dolma's IPv4 matches; digits may touch them on either side."""
-    for found in _ip().finditer(text):
+    for found in _automaton(_IP).finditer(text):
         yield found.span()
+
+
+def _find_numbers(text: str, *, over_lines: bool) -> dict[str, list[SpanRow]]:
+    """Return the spans of phone numbers and addresses of machines; both lie within a line."""
+    content = text.encode()
+    if _automaton(_ANY_NUMBER).search(content) is None:
+        return {}
+    spans = {}
+    if _automaton(_ANY_PHONE).search(content) is not None:
+        spans["PHONE_NUMBER"] = [[*span, 1.0] for span in find_phones(text, over_lines=over_lines)]
+    if _automaton(_ANY_IP).search(content) is not None:
+        spans["IP_ADDRESS"] = [[*span, 1.0] for span in find_ips(text)]
+    return spans
 
 
 def _is_address(candidate: str) -> bool:
@@ -168,52 +215,42 @@ def _is_article_number(text: str, start: int, end: int) -> bool:
 
 def _find_in_text(text: str) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the variants find them that look at the whole text."""
-    if not may_hold_pii(text):
-        return {}
-    spans: dict[str, list[SpanRow]] = {name: [] for name in _TYPES}
-    for start, end, _ in find_emails(text):
-        if _is_address(text[start:end]):
-            spans["EMAIL_ADDRESS"].append([start, end, 1.0])
-    for name, find in (("PHONE_NUMBER", find_phones), ("IP_ADDRESS", find_ips)):
-        for start, end in find(text):
-            if not _is_article_number(text, start, end):
-                spans[name].append([start, end, 1.0])
-    return {name: found for name, found in spans.items() if found}
+    emails = [[start, end, 1.0] for start, end, _ in find_emails(text) if _is_address(text[start:end])]
+    numbers = {
+        name: [span for span in spans if not _is_article_number(text, span[0], span[1])]
+        for name, spans in _find_numbers(text, over_lines=True).items()
+    }
+    return {name: spans for name, spans in {"EMAIL_ADDRESS": emails, **numbers}.items() if spans}
 
 
-def _find_in_paragraphs(document: DocumentView) -> dict[str, list[SpanRow]]:
+def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the fast variant finds them: paragraph by paragraph."""
-    text = document.text
-    if not may_hold_pii(text) or text.count("?") > _MANY_QUESTION_MARKS:
+    if text.count("?") > _MANY_QUESTION_MARKS:
         return {}
-    spans: dict[str, list[SpanRow]] = {name: [] for name in _TYPES}
-    for offset, _, paragraph in _candidates(document):
-        if "@" in paragraph:
-            for start, end, address in find_emails(paragraph):
-                if _is_address(address):
-                    spans["EMAIL_ADDRESS"].append([offset + start, offset + end, 1.0])
-        for name, find in (("PHONE_NUMBER", find_phones), ("IP_ADDRESS", find_ips)):
-            for start, end in find(paragraph):
-                spans[name].append([offset + start, offset + end, 1.0])
-    return {name: found for name, found in spans.items() if found}
-
-
-def _candidates(document: DocumentView) -> Iterator[Piece]:
-    for piece in document.paragraphs:
-        if may_hold_pii(piece.text):
-            yield piece
+    emails = []
+    at = text.find("@")
+    while at >= 0:
+        offset = text.rfind("\n", 0, at) + 1
+        end_of_paragraph = text.find("\n", at) + 1 or len(text)
+        for start, end, address in find_emails(text[offset:end_of_paragraph]):
+            if _is_address(address):
+                emails.append([offset + start, offset + end, 1.0])
+        at = text.find("@", end_of_paragraph)
+    numbers = _find_numbers(text, over_lines=False)
+    return {name: spans for name, spans in {"EMAIL_ADDRESS": emails, **numbers}.items() if spans}
 
 
 @tagger("pii_regex_with_counts_fast_v2", measures=[*_TYPES, "doc_count", "doc_frac"])
 def find_pii_by_paragraph(document: DocumentView) -> Measures:
     """E-mail, US phone and IPv4 spans paragraph by paragraph, their number, and their share plus one."""
-    measures = _find_in_paragraphs(document)
+    found = _find_in_paragraphs(document.text)
     length = len(document.text)
-    spans = [span for found in measures.values() for span in found]
-    characters = sum(end - start for start, end, _ in spans)
-    measures["doc_count"] = document.whole(len(spans))
-    measures["doc_frac"] = document.whole((characters + length) / length if length else -1.0)
-    return measures
+    characters = sum(end - start for spans in found.values() for start, end, _ in spans)
+    return {
+        **found,
+        "doc_count": sum(map(len, found.values())),
+        "doc_frac": (characters + length) / length if length else -1.0,
+    }
 
 
 @tagger("pii_regex_v1", measures=[*_TYPES, "doc"])
@@ -225,16 +262,15 @@ def find_pii_v1(document: DocumentView) -> Measures:
 @tagger("pii_regex_v2", measures=[*_TYPES, "doc"])
 def find_pii_v2(document: DocumentView) -> Measures:
     """E-mail, US phone and IPv4 spans, and their number for each word (-1 without words)."""
-    measures = _find_in_text(document.text)
-    num_spans = sum(map(len, measures.values()))
+    found = _find_in_text(document.text)
     num_words = len(document.words)
-    measures["doc"] = document.whole(num_spans / num_words if num_words else -1.0)
-    return measures
+    return {**found, "doc": sum(map(len, found.values())) / num_words if num_words else -1.0}
 
 
 @tagger("pii_regex_with_counts_v2", measures=[*_TYPES, "doc", "doc_count"])
 def find_pii_with_counts(document: DocumentView) -> Measures:
     """As ``pii_regex_v2``, and the number of spans."""
-    measures = dict(find_pii_v2(document))
-    measures["doc_count"] = document.whole(sum(len(measures.get(name, ())) for name in _TYPES))
-    return measures
+    found = _find_in_text(document.text)
+    num_spans = sum(map(len, found.values()))
+    num_words = len(document.words)
+    return {**found, "doc": num_spans / num_words if num_words else -1.0, "doc_count": num_spans}

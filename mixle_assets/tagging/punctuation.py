@@ -22,7 +22,7 @@ def find_marks_only(document: DocumentView) -> Measures:
         for start, end, text in document.filled_paragraphs
         if _ASCII_ALPHANUMERIC.search(text) is None and all(map(_says_nothing, set(text)))
     ]
-    return {"all_punct": spans or document.whole(0.0)}
+    return {"all_punct": spans or 0.0}
 
 
 @functools.lru_cache(maxsize=4096)

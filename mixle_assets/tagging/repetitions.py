@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import FilePath, tagger
-from mixle_assets.tagging.repetition_kernel import find_repeated_units
 from mixle_assets.tagging.token_periods import PeriodicTokens
 from mixle_assets.tagging.views import DocumentView, Measures
 
@@ -26,7 +25,7 @@ BLOCK = 100_000
 @tagger("repetitions_v1", measures=MEASURES)
 def find_repetitions(document: DocumentView) -> Measures:
     """Units of characters that stand four times or more in a row, white space between them allowed."""
-    return _measures(document, find_repeated_units(document.text))
+    return _measures(document, _find_units(document.text))
 
 
 @tagger("paragraph_repetitions_v1", measures=MEASURES)
@@ -37,9 +36,16 @@ def find_repetitions_in_paragraphs(document: DocumentView) -> Measures:
         (
             (offset + start, offset + end, copies)
             for offset, _, text in document.paragraphs
-            for start, end, copies in find_repeated_units(text)
+            for start, end, copies in _find_units(text)
         ),
     )
+
+
+def _find_units(text: str) -> list[tuple[int, int, int]]:
+    # Only here, since it loads numba: half a second that other taggers need not wait for.
+    from mixle_assets.tagging.repetition_kernel import find_repeated_units
+
+    return find_repeated_units(text)
 
 
 class _TokenRepetitions:
@@ -99,8 +105,9 @@ def _outer(found: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, in
 def _measures(document: DocumentView, found: Iterable[tuple[int, int, int]]) -> Measures:
     spans: list[SpanRow] = [list(span) for span in found]
     lengths = [end - start for start, end, _ in spans]
-    measures = {"repetition": spans} if spans else {}
-    measures["doc_max_score_repetition"] = document.whole(max((copies for _, _, copies in spans), default=0))
-    measures["doc_max_length_repetition"] = document.whole(max(lengths, default=0))
-    measures["doc_frac_repetition"] = document.whole(sum(lengths) / max(len(document.text), 1))
-    return measures
+    return {
+        **({"repetition": spans} if spans else {}),
+        "doc_max_score_repetition": max((copies for _, _, copies in spans), default=0),
+        "doc_max_length_repetition": max(lengths, default=0),
+        "doc_frac_repetition": sum(lengths) / max(len(document.text), 1),
+    }

@@ -18,4 +18,4 @@ def draw_number(document: DocumentView, *, seed: int = 0) -> Measures:
     """
     # JSON keeps the type of the id, so 7 and "7" draw apart; five decimals as everywhere, and never 1.0.
     content = json.dumps([seed, document.id], ensure_ascii=False).encode()
-    return {"random": document.whole((xxhash.xxh3_64_intdigest(content) * 100_000 >> 64) / 100_000)}
+    return {"random": (xxhash.xxh3_64_intdigest(content) * 100_000 >> 64) / 100_000}

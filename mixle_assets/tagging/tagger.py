@@ -148,6 +148,13 @@ class _SetPass:
                 if output is None:
                     output = outputs[measure] = self._output_of(tagger, measure, view)
                 key, scores = output
+                if type(spans) is float or isinstance(spans, int | float):
+                    score = round(float(spans), SCORE_DECIMALS)
+                    if not math.isfinite(score):
+                        raise _refused(tagger, view, measure, spans, "not a finite score")
+                    attributes[key] = [[0, length, score]]
+                    scores.append(score)
+                    continue
                 rows = attributes[key] = []
                 for span in spans:
                     try:

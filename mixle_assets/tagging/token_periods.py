@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mixle_assets import storage
-from mixle_assets.tagging.repetition_kernel import find_periods
 
 
 class PeriodicTokens:
@@ -30,6 +29,7 @@ class PeriodicTokens:
         # Only here: most recipes name no tagger that needs a tokenizer.
         import tokenizers
 
+        from mixle_assets.tagging.repetition_kernel import find_periods
         from mixle_assets.tokenizers.engines import choose_engine
         from mixle_assets.tokenizers.huggingface import HuggingFaceEngine, HuggingFaceFile
 
@@ -42,13 +42,14 @@ class PeriodicTokens:
         self._with_offsets: Any = tokenizers.Tokenizer.from_str(
             json.dumps({**parsed, "padding": None, "truncation": None}, ensure_ascii=False)
         )
+        self._find_periods = find_periods
         self.memory_in_bytes = 20 * len(content)
 
     def find(self, text: str) -> Iterator[tuple[int, int, int]]:
         """Yield start and end in characters, and copies, of every sequence with a period."""
-        if not len(find_periods(self._engine.encode([text]).values.astype(np.int64))):
+        if not len(self._find_periods(self._engine.encode([text]).values.astype(np.int64))):
             return
         encoding = self._with_offsets.encode(text, add_special_tokens=False)
         offsets = encoding.offsets
-        for first, stop, copies in find_periods(np.array(encoding.ids, np.int64)).tolist():
+        for first, stop, copies in self._find_periods(np.array(encoding.ids, np.int64)).tolist():
             yield offsets[first][0], offsets[stop - 1][1], copies

@@ -51,7 +51,7 @@ class _ByAddress:
         url = document.metadata.get("url")
         if not isinstance(url, str) or not url or not self._holds(clean_url(url)):
             return {}
-        return {"url": document.whole(1.0)}
+        return {"url": 1.0}
 
     def _load(self, lines: list[str]) -> None:
         self._entries = frozenset(entry for line in lines for entry in _entries_of(line))

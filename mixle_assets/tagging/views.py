@@ -5,15 +5,18 @@ Only ways to cut a text live here; measuring is the taggers' work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from mixle_assets.records import Document, SpanRow
 from mixle_assets.tagging.text_counts import TextCounts, count_text
 
-Measures: TypeAlias = Mapping[str, list[SpanRow]]
-"""What a tagger returns: measure to ``[[start, end, score], ...]``; offsets in code points, half-open."""
+Measures: TypeAlias = Mapping[str, Sequence[SpanRow] | float]
+"""What a tagger returns: measure to ``[[start, end, score], ...]``; offsets in code points, half-open.
+
+A number alone is short for one span over the whole text.
+"""
 
 
 class Piece(NamedTuple):
@@ -58,10 +61,6 @@ class DocumentView(Document, frozen=True, dict=True):
     def counts(self) -> TextCounts:
         """Words, lines and n-grams, counted."""
         return count_text(self.text)
-
-    def whole(self, score: float) -> list[SpanRow]:
-        """Return one span over the whole text."""
-        return [[0, len(self.text), score]]
 
 
 def view_of(document: Document) -> DocumentView:

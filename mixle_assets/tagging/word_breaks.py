@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 
+from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import tagger
-from mixle_assets.tagging.views import DocumentView, Measures
+from mixle_assets.tagging.views import DocumentView, Measures, Piece
 from mixle_assets.tagging.word_break_table import CHANGES
 
 # Classes: A letter, B letter that is a pictograph, H Hebrew letter, n digit, K Katakana, x connector (_),
@@ -81,23 +83,19 @@ def count_segments(text: str) -> tuple[int, int]:
 @tagger("uniseg_length_v1", measures=["length"])
 def count_all_segments(document: DocumentView) -> Measures:
     """Word segments of the stripped text, those of white space included."""
-    return {"length": document.whole(count_segments(document.text.strip())[0])}
+    return {"length": count_segments(document.text.strip())[0]}
 
 
 @tagger("uniseg_length_paragraphs_v1", measures=["paragraph", "negative_paragraph"])
 def count_words_of_paragraphs(document: DocumentView) -> Measures:
     """Word segments that are not white space, of each filled paragraph; and the same below zero."""
-    return _with_negative(
-        "paragraph", [[start, end, _words(text)] for start, end, text in document.filled_paragraphs]
-    )
+    return _with_negative(_words_of(document.filled_paragraphs))
 
 
 @tagger("uniseg_length_paragraphs_with_empty_v1", measures=["paragraph", "negative_paragraph"])
 def count_words_of_all_paragraphs(document: DocumentView) -> Measures:
     """As ``uniseg_length_paragraphs_v1``, with 0 for blank paragraphs."""
-    return _with_negative(
-        "paragraph", [[start, end, _words(text)] for start, end, text in document.paragraphs]
-    )
+    return _with_negative(_words_of(document.paragraphs))
 
 
 @tagger(
@@ -106,16 +104,16 @@ def count_words_of_all_paragraphs(document: DocumentView) -> Measures:
 )
 def count_words_with_sum(document: DocumentView) -> Measures:
     """As ``uniseg_length_paragraphs_v1``, and the sums."""
-    measures = dict(count_words_of_paragraphs(document))
-    total = sum(score for _, _, score in measures.get("paragraph", ()))
-    return {**measures, **_with_negative("document", document.whole(total))}
+    spans = _words_of(document.filled_paragraphs)
+    total = sum(score for _, _, score in spans)
+    return {**_with_negative(spans), "document": total, "negative_document": -total}
 
 
-def _words(paragraph: str) -> int:
-    return count_segments(paragraph.strip())[1]
+def _words_of(paragraphs: Iterable[Piece]) -> list[SpanRow]:
+    return [[start, end, count_segments(text.strip())[1]] for start, end, text in paragraphs]
 
 
-def _with_negative(name: str, spans: list[list[int]]) -> dict[str, list[list[int]]]:
+def _with_negative(spans: list[SpanRow]) -> dict[str, list[SpanRow] | float]:
     if not spans:
         return {}
-    return {name: spans, f"negative_{name}": [[start, end, -score or 0] for start, end, score in spans]}
+    return {"paragraph": spans, "negative_paragraph": [[start, end, -score] for start, end, score in spans]}

@@ -27,7 +27,7 @@ _OTHER_WORD_CHARACTERS = (
 @tagger("whitespace_tokenizer_v1", measures=["length"])
 def count_runs(document: DocumentView) -> Measures:
     """Runs of word characters and runs of marks, plus one: the pieces a split at them leaves, as in Dolma."""
-    return {"length": document.whole(num_pieces(document.text))}
+    return {"length": num_pieces(document.text)}
 
 
 @tagger("whitespace_tokenizer_with_paragraphs_v1", measures=["paragraph", "document"])
@@ -39,7 +39,7 @@ def count_runs_of_paragraphs(document: DocumentView) -> Measures:
 @tagger("olmo_pretokenizer_v1", measures=["length"])
 def count_pretokens(document: DocumentView) -> Measures:
     """Pieces into which OLMo's pre-tokenizer cuts: marks and digits alone, the rest as GPT-2."""
-    return {"length": document.whole(_num_pretokens(document.text))}
+    return {"length": _num_pretokens(document.text)}
 
 
 @tagger("olmo_pretokenizer_with_paragraphs_v1", measures=["paragraph", "document"])
@@ -51,9 +51,8 @@ def count_pretokens_of_paragraphs(document: DocumentView) -> Measures:
 def measure_paragraphs(document: DocumentView, count: Callable[[str], int]) -> Measures:
     """Return a count of each filled paragraph, absent if there is none, and the sum of them."""
     spans = [[start, end, count(text)] for start, end, text in document.filled_paragraphs]
-    measures = {"paragraph": spans} if spans else {}
-    measures["document"] = document.whole(sum(score for _, _, score in spans))
-    return measures
+    total = sum(score for _, _, score in spans)
+    return {**({"paragraph": spans} if spans else {}), "document": total}
 
 
 def num_pieces(text: str) -> int:
