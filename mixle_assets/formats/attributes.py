@@ -6,17 +6,27 @@ Row *n* belongs to document *n* of the file with the same name; ``mixing.alignme
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import Any, TypedDict
 
 import msgspec
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats.lines import LineReader, OnMalformed
-from mixle_assets.formats.rows import MalformedRowError, decode_exactly, encode_row
+from mixle_assets.formats.lines import Block, LineReader, OnMalformed
+from mixle_assets.formats.rows import UNDECODABLE, MalformedRowError, decode_exactly, encode_row
+from mixle_assets.formats.scan import find_line_ends, is_an_object_a_line
 from mixle_assets.records import Attributes, Counts, DocumentId, FileStamp
 
-__all__ = ["MISSING_ID", "UNREADABLE_ID", "AttributeReader", "encode_attribute_row", "read_attribute_rows"]
+__all__ = [
+    "MISSING_ID",
+    "UNREADABLE_ID",
+    "AttributeReader",
+    "AttributeRow",
+    "encode_attribute_row",
+    "read_attribute_rows",
+]
 
 MISSING_ID = msgspec.UNSET
 """The id of a row that has none; Dolma takes it as equal to a document's that has none either."""
@@ -24,7 +34,9 @@ UNREADABLE_ID = msgspec.NODEFAULT
 """The id of a row that could not be read and was tolerated."""
 
 
-class _AttributeRow(msgspec.Struct):
+class AttributeRow(msgspec.Struct):
+    """One row as it is decoded: what the document's id is, and its attributes."""
+
     attributes: dict[str, Any]
     id: Any = MISSING_ID
 
@@ -33,7 +45,13 @@ class AttributeReader:
     """The rows of one file as ``(line_number, id, attributes)``; made by ``read_attribute_rows``."""
 
     def __init__(
-        self, path: str, *, codec: str | None, malformed_row: OnMalformed, counts: Counts | None
+        self,
+        path: str,
+        *,
+        codec: str | None,
+        malformed_row: OnMalformed,
+        counts: Counts | None,
+        keys: Collection[str] | None,
     ) -> None:
         if malformed_row not in ("error", "skip"):
             raise ValueError(f"malformed_row must be error or skip, got {malformed_row!r}")
@@ -41,6 +59,9 @@ class AttributeReader:
         self.counts = Counts() if counts is None else counts
         self._skip = malformed_row == "skip"
         self._lines = LineReader(path, codec=codec, counts=self.counts, malformed_row=malformed_row)
+        self._codec = codec
+        self._keys = keys
+        self._decoder = msgspec.json.Decoder(AttributeRow if keys is None else _row_type(tuple(sorted(keys))))
 
     @property
     def stamp(self) -> FileStamp:
@@ -48,20 +69,55 @@ class AttributeReader:
         return self._lines.stamp
 
     def __iter__(self) -> Iterator[tuple[int, DocumentId, Attributes]]:
-        decode = msgspec.json.Decoder(_AttributeRow).decode
-        for first, lines, _ in self._lines.blocks():
-            number = first - 1
-            for line in lines:
-                number += 1
-                try:
-                    row = decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    if not line.strip():
-                        self.counts.note("blank_lines")
-                        continue
-                    yield number, *self._decode_slowly(number, line)
-                else:
-                    yield number, row.id, row.attributes
+        for block in self._lines.blocks():
+            for number, row in self._numbered(block):
+                yield number, row.id, row.attributes
+
+    def rows(self) -> Iterator[AttributeRow]:
+        """Return the rows without their lines, for a reader that has no time: same rows, same errors."""
+        return chain.from_iterable(map(self._rows_of, self._lines.blocks()))
+
+    def line_of(self, row: int) -> int:
+        """Return the physical line of a row, counted from 0; reads the file again, for messages only."""
+        again = AttributeReader(
+            self.path,
+            codec=self._codec,
+            malformed_row="skip" if self._skip else "error",
+            counts=None,
+            keys=self._keys,
+        )
+        return next(line for place, (line, _, _) in enumerate(again) if place == row)
+
+    def _numbered(self, block: Block) -> Iterable[tuple[int, AttributeRow]]:
+        rows = self._decode(block)
+        return self._take_one_by_one(block) if rows is None else enumerate(rows, block.first_line)
+
+    def _rows_of(self, block: Block) -> Iterable[AttributeRow]:
+        rows = self._decode(block)
+        return (row for _, row in self._take_one_by_one(block)) if rows is None else rows
+
+    def _decode(self, block: Block) -> list[AttributeRow] | None:
+        """Decode all lines in one call; None if a line must be looked at by itself."""
+        codes, ends = find_line_ends(block.content)
+        if not is_an_object_a_line(codes, ends):
+            return None
+        try:
+            rows: list[AttributeRow] = self._decoder.decode_lines(block.content)
+        except UNDECODABLE:
+            return None
+        return rows if len(rows) == len(ends) + 1 else None
+
+    def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, AttributeRow]]:
+        for number, line in enumerate(block.lines(), block.first_line):
+            try:
+                row = self._decoder.decode(line)
+            except UNDECODABLE:
+                if not line.strip():
+                    self.counts.note("blank_lines")
+                    continue
+                document_id, attributes = self._decode_slowly(number, line)
+                row = AttributeRow(attributes, document_id)
+            yield number, row
 
     def _decode_slowly(self, number: int, line: bytes) -> tuple[DocumentId, Attributes]:
         """Decode what the fast decoder refused; a row that is passed over keeps its place, but is empty."""
@@ -78,6 +134,8 @@ class AttributeReader:
                 raise InputError(str(error), path=self.path, line=number) from error
             self.counts.note("malformed_attribute_rows")
             return UNREADABLE_ID, {}
+        if self._keys is not None:
+            attributes = {key: value for key, value in attributes.items() if key in self._keys}
         return row.get("id", MISSING_ID), attributes
 
 
@@ -87,6 +145,7 @@ def read_attribute_rows(
     codec: str | None = None,
     malformed_row: OnMalformed = "error",
     counts: Counts | None = None,
+    keys: Collection[str] | None = None,
 ) -> AttributeReader:
     """Return the attribute rows of a file as an iterable of ``(line_number, id, attributes)``.
 
@@ -96,9 +155,11 @@ def read_attribute_rows(
     Args:
         path: Location of the file.
         codec: ``gz``, ``zst`` or ``""``; None takes it from the extension.
-        malformed_row: ``error`` raises; ``skip`` hands out ``(line_number, UNREADABLE_ID, {})`` in place of a row that
-            cannot be read, so that later rows keep their position, and notes ``malformed_attribute_rows``.
+        malformed_row: ``error`` raises; ``skip`` hands out ``(line_number, UNREADABLE_ID, {})`` in place of a
+            row that cannot be read, so that later rows keep their position, and notes
+            ``malformed_attribute_rows``.
         counts: Where ``blank_lines`` and tolerated faults are noted.
+        keys: The attribute keys to read, the others are passed over; None reads all.
 
     Returns:
         An iterable, to be run through once; ``stamp`` is there once it is exhausted.
@@ -107,7 +168,7 @@ def read_attribute_rows(
         InputError: The file is missing; while iterating: it is truncated, corrupt, or a row has no object
             under ``attributes``, with file and line.
     """
-    return AttributeReader(path, codec=codec, malformed_row=malformed_row, counts=counts)
+    return AttributeReader(path, codec=codec, malformed_row=malformed_row, counts=counts, keys=keys)
 
 
 def encode_attribute_row(document_id: DocumentId, attributes: Attributes, source: str | None = None) -> bytes:
@@ -129,6 +190,13 @@ def encode_attribute_row(document_id: DocumentId, attributes: Attributes, source
     if b"null" in encoded:
         _refuse_non_finite(attributes, document_id)
     return encoded
+
+
+@lru_cache(maxsize=64)
+def _row_type(keys: tuple[str, ...]) -> Any:
+    """Return ``AttributeRow`` with only these keys: what is not named is skipped unbuilt."""
+    named = TypedDict("named", dict.fromkeys(keys, Any), total=False)  # type: ignore[misc]
+    return msgspec.defstruct("NamedAttributeRow", [("attributes", named), ("id", Any, MISSING_ID)])
 
 
 def _refuse_non_finite(value: Any, document_id: DocumentId) -> None:

@@ -5,22 +5,24 @@ Two readers: whole rows for the mixer, ``(id, text, source, metadata)`` for all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
-import orjson
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats.lines import LineReader, OnMalformed
-from mixle_assets.formats.rows import MalformedRowError, decode_exactly, encode_row
-from mixle_assets.formats.scan import find_suspicious_lines
+from mixle_assets.formats.lines import Block, LineReader, OnMalformed
+from mixle_assets.formats.rows import UNDECODABLE, MalformedRowError, decode_exactly, encode_line, encode_row
+from mixle_assets.formats.scan import find_line_ends, find_repeated_keys, is_an_object_a_line
 from mixle_assets.records import Counts, Document, FileStamp
 
-__all__ = ["DocumentReader", "TextReader", "encode_row", "read_documents", "read_texts"]
-
+__all__ = ["DocumentReader", "TextReader", "encode_line", "encode_row", "read_documents", "read_texts"]
 
 _PASSED_OVER = object()
+_decode_objects = msgspec.json.Decoder(dict[str, Any]).decode_lines
+_decode_documents = msgspec.json.Decoder(Document).decode_lines
+_decode_document = msgspec.json.Decoder(Document).decode
 
 
 class _RowReader:
@@ -41,90 +43,96 @@ class _RowReader:
         """Hash of the stored bytes, stored size and modification time; known once exhausted."""
         return self._lines.stamp
 
-    def _refuse(self, line_number: int, message: str, document_id: Any = None) -> None:
+    def _decode_slowly(self, number: int, line: bytes) -> Any:
+        """Decode what the fast decoder refused, or what holds a key twice."""
+        if not line.strip():
+            self.counts.note("blank_lines")
+            return _PASSED_OVER
+        try:
+            row = decode_exactly(line, self.counts)
+        except MalformedRowError as error:
+            return self._refuse(number, str(error))
+        if not isinstance(row, dict):
+            return self._refuse(number, f"a document must be a JSON object, got {_kind(row)}")
+        return row
+
+    def _refuse(self, line_number: int, message: str, document_id: Any = None) -> Any:
         """Raise for a malformed row, or count it as one that came in and was dropped."""
         if not self._skip:
             raise InputError(message, path=self.path, line=line_number, document_id=document_id)
         self.counts.num_in += 1
         self.counts.drop("malformed_row")
+        return _PASSED_OVER
 
 
 class DocumentReader(_RowReader):
     """Whole documents of one file as ``(line_number, row)``; made by ``read_documents``."""
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        loads = orjson.loads
-        for first, lines, content in self._lines.blocks():
-            decoded_slowly: set[int] = set()
-            try:
-                rows = [loads(line) for line in lines]
-            except ValueError:
-                rows = []
-                for place, line in enumerate(lines):
-                    try:
-                        rows.append(loads(line))
-                    except ValueError:
-                        rows.append(self._decode_slowly(first + place, line))
-                        decoded_slowly.add(place)
-            for place in find_suspicious_lines(content, rows):
-                if place not in decoded_slowly:
-                    rows[place] = self._decode_slowly(first + place, lines[place])
-            for number, row in enumerate(rows, first):
-                if type(row) is dict:
-                    yield number, row
-                elif row is not _PASSED_OVER:
-                    self._refuse(number, f"a document must be a JSON object, got {_kind(row)}")
+        return chain.from_iterable(map(self._rows_of, self._lines.blocks()))
 
-    def _decode_slowly(self, number: int, line: bytes) -> Any:
-        """Decode what the fast decoder refused or might round."""
-        if not line.strip():
-            self.counts.note("blank_lines")
-            return _PASSED_OVER
+    def _rows_of(self, block: Block) -> Iterable[tuple[int, dict[str, Any]]]:
+        """Decode all lines in one call, and again by themselves those that need it."""
+        first, content = block
+        codes, ends = find_line_ends(content)
         try:
-            return decode_exactly(line, self.counts)
-        except MalformedRowError as error:
-            self._refuse(number, str(error))
-            return _PASSED_OVER
+            rows = _decode_objects(content) if is_an_object_a_line(codes, ends) else []
+        except UNDECODABLE:
+            rows = []
+        if len(rows) != len(ends) + 1:
+            return self._take_one_by_one(block)
+        for place in find_repeated_keys(codes, ends, rows):
+            rows[place] = self._decode_slowly(first + place, block.lines()[place])
+        return zip(range(first, first + len(rows)), rows, strict=True)
+
+    def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, line in enumerate(block.lines(), block.first_line):
+            codes, ends = find_line_ends(line)
+            try:
+                rows = _decode_objects(line)
+            except UNDECODABLE:
+                rows = []
+            if len(rows) != 1 or find_repeated_keys(codes, ends, rows):
+                rows = [self._decode_slowly(number, line)]
+            if rows[0] is not _PASSED_OVER:
+                yield number, rows[0]
 
 
 class TextReader(_RowReader):
     """Documents of one file as ``(line_number, Document)``; made by ``read_texts``."""
 
     def __iter__(self) -> Iterator[tuple[int, Document]]:
-        decode = msgspec.json.Decoder(Document).decode
-        for first, lines, _ in self._lines.blocks():
-            number = first - 1
-            for line in lines:
-                number += 1
-                try:
-                    document = decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    loose = self._decode_slowly(number, line)
-                    if loose is None:
-                        continue
-                    document = loose
+        return chain.from_iterable(map(self._documents_of, self._lines.blocks()))
+
+    def _documents_of(self, block: Block) -> Iterable[tuple[int, Document]]:
+        first, content = block
+        codes, ends = find_line_ends(content)
+        try:
+            documents = _decode_documents(content) if is_an_object_a_line(codes, ends) else []
+        except UNDECODABLE:
+            documents = []
+        if len(documents) != len(ends) + 1:
+            return self._take_one_by_one(block)
+        return zip(range(first, first + len(documents)), documents, strict=True)
+
+    def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, Document]]:
+        for number, line in enumerate(block.lines(), block.first_line):
+            document: Any
+            try:
+                document = _decode_document(line)
+            except UNDECODABLE:
+                row = self._decode_slowly(number, line)
+                document = row if row is _PASSED_OVER else self._document_of(number, row)
+            if document is not _PASSED_OVER:
                 yield number, document
 
-    def _decode_slowly(self, number: int, line: bytes) -> Document | None:
-        if not line.strip():
-            self.counts.note("blank_lines")
-            return None
-        try:
-            row = decode_exactly(line, self.counts)
-        except MalformedRowError as error:
-            self._refuse(number, str(error))
-            return None
-        if not isinstance(row, dict):
-            self._refuse(number, f"a document must be a JSON object, got {_kind(row)}")
-            return None
+    def _document_of(self, number: int, row: dict[str, Any]) -> Any:
         if "id" not in row:
-            self._refuse(number, f"a document must have the key id, got the keys {sorted(row)}")
-            return None
+            return self._refuse(number, f"a document must have the key id, got the keys {sorted(row)}")
         text = row.get("text")
         if not isinstance(text, str):
             found = _kind(text) if "text" in row else f"the keys {sorted(row)}"
-            self._refuse(number, f"a document must have a string under text, got {found}", row["id"])
-            return None
+            return self._refuse(number, f"a document must have a string under text, got {found}", row["id"])
         source, metadata = row.get("source"), row.get("metadata")
         return Document(
             id=row["id"],
@@ -174,13 +182,14 @@ def read_texts(
     """Return the documents of a file as an iterable of ``(line_number, Document)``, for all that reads text.
 
     Takes the same lines as ``read_documents`` and, beyond that, asks for ``id`` and a string under ``text``.
-    A ``source`` that is no string reads as ``""``, ``metadata`` that is no object as empty.
+    A ``source`` that is no string reads as ``""``, ``metadata`` that is no object as empty. What stands under
+    other keys is not looked at.
 
     Args:
         path: Location of the file.
         codec: ``gz``, ``zst`` or ``""``; None takes it from the extension.
         malformed_row: As for ``read_documents``.
-        counts: As for ``read_documents``.
+        counts: As for ``read_documents``; repeated keys are counted there, not here.
 
     Returns:
         An iterable, to be run through once; ``stamp`` is there once it is exhausted.

@@ -17,11 +17,18 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
-    """Consecutive lines: number of the first, the lines without their end, and all their bytes in one."""
+    """Consecutive lines: number of the first, and all of them joined by LF, without the last one's end."""
 
     first_line: int
-    lines: list[bytes]
     content: bytes
+
+    def lines(self) -> list[bytes]:
+        """Return the lines without their ends, blank ones included."""
+        return self.content.split(b"\n")
+
+    def num_lines(self) -> int:
+        """Return how many lines there are, blank ones included."""
+        return self.content.count(b"\n") + 1
 
 
 class LineReader:
@@ -42,7 +49,7 @@ class LineReader:
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         for block in self.blocks():
-            for number, line in enumerate(block.lines, block.first_line):
+            for number, line in enumerate(block.lines(), block.first_line):
                 if line and (line[0] > 32 or line.strip(b" \t\r")):
                     yield number, line
                 else:
@@ -56,9 +63,8 @@ class LineReader:
         """
         first = 1
         waiting: Block | None = None
-        parts: list[bytes] = []
+        parts: list[bytes | memoryview] = []
         chunks = iter(self._chunks)
-        at_start = True
         while True:
             try:
                 chunk = next(chunks, None)
@@ -66,9 +72,10 @@ class LineReader:
                 if not self._chunks.is_cut:
                     raise
                 # Where the bytes end with a line, it is the last line that nobody vouches for.
-                if not any(parts) and waiting is not None:
-                    waiting.lines.pop()
+                if waiting is not None and not any(parts):
                     first -= 1
+                    before, _, _ = waiting.content.rpartition(b"\n")
+                    waiting = Block(waiting.first_line, before) if waiting.first_line < first else None
                 if self.malformed_row == "error":
                     raise error.at(line=first) from error
                 self.counts.note("truncated_inputs")
@@ -81,22 +88,16 @@ class LineReader:
             if end < 0:
                 parts.append(chunk)
                 continue
-            parts.append(chunk[:end])
-            content = b"".join(parts) if len(parts) > 1 else parts[0]
-            parts = [chunk[end + 1 :]]
-            if at_start:
-                content, at_start = content.removeprefix(BYTE_ORDER_MARK), False
+            parts.append(memoryview(chunk)[:end])
             if waiting is not None:
                 yield waiting
-            waiting = _split(first, content)
-            first += len(waiting.lines)
+            waiting = _block(first, parts)
+            parts = [chunk[end + 1 :]]
+            first += waiting.num_lines()
         if waiting is not None:
             yield waiting
-        content = b"".join(parts)
-        if at_start:
-            content = content.removeprefix(BYTE_ORDER_MARK)
-        if content:
-            yield _split(first, content)
+        if any(parts):
+            yield _block(first, parts)
 
 
 def read_lines(
@@ -128,8 +129,10 @@ def read_lines(
     return LineReader(path, codec=codec, counts=counts, malformed_row=malformed_row)
 
 
-def _split(first: int, content: bytes) -> Block:
-    lines = content.split(b"\n")
+def _block(first: int, parts: list[bytes | memoryview]) -> Block:
+    content = b"".join(parts)
+    if first == 1:
+        content = content.removeprefix(BYTE_ORDER_MARK)
     if b"\r" in content:
-        lines = [line[:-1] if line.endswith(b"\r") else line for line in lines]
-    return Block(first, lines, content)
+        content = content.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    return Block(first, content)

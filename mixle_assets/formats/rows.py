@@ -15,6 +15,8 @@ import orjson
 
 from mixle_assets.records import Counts
 
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What the fast decoder raises for a line that it does not take."""
 REPLACEMENT = "\ufffd"
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -85,6 +87,14 @@ def encode_row(row: Any) -> bytes:
     except TypeError:
         # orjson stops at 64 bits; msgspec writes integers of any length. It would write NaN as null.
         return msgspec.json.encode(row)
+
+
+def encode_line(row: Any) -> bytes:
+    """Return ``encode_row(row)`` with a newline behind it."""
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return msgspec.json.encode(row) + b"\n"
 
 
 def _refuse(constant: str) -> NoReturn:

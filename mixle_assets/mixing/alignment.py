@@ -6,14 +6,20 @@ document stops the work, and only what the recipe tolerates is passed over, coun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError
-from mixle_assets.formats.attributes import MISSING_ID, UNREADABLE_ID, AttributeReader, read_attribute_rows
+from mixle_assets.formats.attributes import (
+    MISSING_ID,
+    UNREADABLE_ID,
+    AttributeReader,
+    AttributeRow,
+    read_attribute_rows,
+)
 from mixle_assets.formats.documents import DocumentReader, read_documents
 from mixle_assets.recipe.models import Tolerate
 from mixle_assets.records import Counts, FileStamp
@@ -59,7 +65,14 @@ class AlignedRows:
         stamps: Location to stamp of every file that was read; complete once the rows are exhausted.
     """
 
-    def __init__(self, file: MixFile, tolerate: Tolerate, counts: Counts, codecs: InputCodecs) -> None:
+    def __init__(
+        self,
+        file: MixFile,
+        tolerate: Tolerate,
+        counts: Counts,
+        codecs: InputCodecs,
+        keys: Collection[str] | None,
+    ) -> None:
         self.file = file
         self.stamps: dict[str, FileStamp] = {}
         self._tolerate = tolerate
@@ -76,7 +89,11 @@ class AlignedRows:
             self._sets.append(name)
             self._attributes.append(
                 read_attribute_rows(
-                    path, codec=codecs.of_set(name), malformed_row=tolerate.malformed_row, counts=counts
+                    path,
+                    codec=codecs.of_set(name),
+                    malformed_row=tolerate.malformed_row,
+                    counts=counts,
+                    keys=keys,
                 )
             )
 
@@ -87,61 +104,65 @@ class AlignedRows:
             self.stamps[reader.path] = reader.stamp
 
     def _merged(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        only_one = len(self._attributes) == 1
         documents = iter(self._documents)
-        rows = [iter(reader) for reader in self._attributes]
-        for num_before, (document, *found) in enumerate(zip_longest(documents, *rows)):
-            if document is None:
-                self._refuse_longer(num_before, found, rows)
+        rows = [reader.rows() for reader in self._attributes]
+        for num_before, (document, first, *others) in enumerate(
+            zip_longest(documents, *rows, fillvalue=_END)
+        ):
+            if document is _END:
+                self._refuse_longer(num_before, [first, *others], rows)
                 return
             line, row = document
             document_id = row.get("id", MISSING_ID)
-            kind = type(document_id)
-            for entry in found:
-                if entry is None or entry[1] != document_id or type(entry[1]) is not kind:
-                    if None in found:
-                        self._refuse_shorter(num_before, line, found, documents)
-                    found = self._look_closer(line, document_id, found)
-                    break
-            if only_one:
-                attributes = found[0][2]
-            else:
-                attributes = {}
-                expected = 0
-                for _, _, values in found:
-                    attributes.update(values)
-                    expected += len(values)
-                if len(attributes) != expected:
-                    self._collide(line, document_id, found)
+            is_aligned = first.id == document_id
+            for entry in others:
+                is_aligned = is_aligned and entry.id == document_id
+            # What equals a string is one; but 1, 1.0 and True are equal.
+            if not is_aligned or type(document_id) is not str:
+                first, *others = self._look_closer(num_before, line, document_id, [first, *others], documents)
+            attributes = first.attributes  # ours alone, so the others may be merged into it
+            for entry in others:
+                if not attributes.keys().isdisjoint(entry.attributes):
+                    self._collide(line, document_id, entry, [first, *others])
+                attributes |= entry.attributes
             own = row.get("attributes")
             if type(own) is dict and own:
                 overwritten = sum(key in attributes for key in own)
                 self._counts.note("own_attributes_overwritten", overwritten)
-                attributes = {**own, **attributes}
+                attributes = own | attributes
             row["attributes"] = attributes
             yield line, row
 
-    def _look_closer(self, line: int, document_id: Any, found: list[Any]) -> list[Any]:
+    def _look_closer(
+        self,
+        num_before: int,
+        line: int,
+        document_id: Any,
+        found: list[AttributeRow],
+        documents: Iterator[Any],
+    ) -> list[AttributeRow]:
         """Put nothing in place of what may be missing; raise for a row of another document."""
-        entries: list[Any] = []
+        if _END in found:
+            self._refuse_shorter(num_before, line, found, documents)
+        entries: list[AttributeRow] = []
         for reader, entry in zip(self._attributes, found, strict=True):
-            if entry is None or entry[1] is UNREADABLE_ID:
-                entries.append((0, document_id, {}))
-            elif entry[1] == document_id and type(entry[1]) is type(document_id):
+            if entry is _END or entry.id is UNREADABLE_ID:
+                entries.append(AttributeRow({}, document_id))
+            elif entry.id == document_id and type(entry.id) is type(document_id):
                 entries.append(entry)
             else:
                 raise InputError(
-                    f"the row is of {_shown(entry[1])}, but the document at its place is "
+                    f"the row is of {_shown(entry.id)}, but the document at its place is "
                     f"{_shown(document_id)}, {self.file.path}:{line}",
                     path=reader.path,
-                    line=entry[0],
+                    line=reader.line_of(num_before),
                     document_id=None if document_id is MISSING_ID else document_id,
                 )
         return entries
 
     def _refuse_shorter(self, num_before: int, line: int, found: list[Any], documents: Iterator[Any]) -> None:
         for reader, name, entry in zip(self._attributes, self._sets, found, strict=True):
-            if entry is not None:
+            if entry is not _END:
                 continue
             if self._tolerate.missing_attributes == "skip":
                 self._counts.note(f"missing_attribute_rows:{name}")
@@ -153,9 +174,11 @@ class AlignedRows:
                 path=reader.path,
             )
 
-    def _refuse_longer(self, num_documents: int, found: list[Any], rows: list[Iterator[Any]]) -> None:
+    def _refuse_longer(
+        self, num_documents: int, found: list[AttributeRow], rows: list[Iterator[AttributeRow]]
+    ) -> None:
         for reader, name, entry, rest in zip(self._attributes, self._sets, found, rows, strict=True):
-            if entry is None:
+            if entry is _END:
                 continue
             num_extra = 1 + sum(1 for _ in rest)
             if self._tolerate.missing_attributes == "skip":
@@ -165,24 +188,27 @@ class AlignedRows:
                 f"the set {name!r} has {num_documents + num_extra:,} rows for {num_documents:,} documents in "
                 f"{self.file.path}{_OVERRIDE}",
                 path=reader.path,
-                line=entry[0],
+                line=reader.line_of(num_documents),
             )
 
-    def _collide(self, line: int, document_id: Any, found: list[Any]) -> None:
-        writer: dict[str, str] = {}
-        for name, (_, _, values) in zip(self._sets, found, strict=True):
-            for key in values:
-                if key in writer:
-                    if self._tolerate.key_collision == "error":
-                        raise InputError(
-                            f"the sets {writer[key]!r} and {name!r} both hold the attribute {key!r}: rename "
-                            f"one, or write tolerate: {{key_collision: last}} to let the later listed win",
-                            path=self.file.path,
-                            line=line,
-                            document_id=None if document_id is MISSING_ID else document_id,
-                        )
-                    self._counts.note("key_collisions")
-                writer[key] = name
+    def _collide(self, line: int, document_id: Any, entry: AttributeRow, found: list[AttributeRow]) -> None:
+        """Raise, or count, for the keys of ``entry`` that a set before it holds; those are merged by now."""
+        place = next(place for place, one in enumerate(found) if one is entry)
+        merged = found[0].attributes
+        for key in entry.attributes:
+            if key not in merged:
+                continue
+            if self._tolerate.key_collision == "error":
+                others = (other for other in range(1, place) if key in found[other].attributes)
+                raise InputError(
+                    f"the sets {self._sets[next(others, 0)]!r} and {self._sets[place]!r} both hold the "
+                    f"attribute {key!r}: rename one, or write tolerate: {{key_collision: last}} to let the "
+                    f"later listed win",
+                    path=self.file.path,
+                    line=line,
+                    document_id=None if document_id is MISSING_ID else document_id,
+                )
+            self._counts.note("key_collisions")
 
     def _missing(self, name: str, path: str) -> None:
         if self._tolerate.missing_attributes == "error":
@@ -192,6 +218,7 @@ class AlignedRows:
         self._counts.note(f"missing_attribute_files:{name}")
 
 
+_END = AttributeRow({}, object())
 _OVERRIDE = "; write tolerate: {missing_attributes: skip} to go on without those values"
 
 
@@ -201,6 +228,7 @@ def align_rows(
     tolerate: Tolerate | None = None,
     counts: Counts | None = None,
     codecs: InputCodecs | None = None,
+    keys: Collection[str] | None = None,
 ) -> AlignedRows:
     """Return the documents of one file, each with the attributes of its row in every set merged in.
 
@@ -218,6 +246,8 @@ def align_rows(
         counts: Where it is noted: ``missing_attribute_files:SET``, ``missing_attribute_rows:SET``,
             ``extra_attribute_rows:SET``, ``key_collisions``, and what the readers note.
         codecs: Codecs that override the extension.
+        keys: The attribute keys to read from the sets; None reads all. For a caller that neither writes the
+            attributes nor reads others.
 
     Returns:
         An iterable of ``(line_number, row)``, to be run through once.
@@ -228,7 +258,7 @@ def align_rows(
             broken. With file, line and id.
     """
     return AlignedRows(
-        file, tolerate or Tolerate(), Counts() if counts is None else counts, codecs or InputCodecs()
+        file, tolerate or Tolerate(), Counts() if counts is None else counts, codecs or InputCodecs(), keys
     )
 
 

@@ -16,7 +16,7 @@ import xxhash
 
 from mixle_assets.errors import InputError, MixleError, RecipeError
 from mixle_assets.formats.codecs import write_shard
-from mixle_assets.formats.documents import encode_row
+from mixle_assets.formats.documents import encode_line, encode_row
 from mixle_assets.mixing.alignment import InputCodecs, MixFile, align_rows
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.mixing.rewriting import Rewriter
@@ -72,6 +72,8 @@ class StreamMixer:
     Attributes:
         rules: The include and exclude rules.
         rewriter: The span replacements.
+        attribute_keys: The attribute keys that the rules and replacements read, and so all that need to be
+            read; None where it can be any, or where the attributes are written.
 
     Raises:
         ExpressionError: A rule, selector or replacement does not compile.
@@ -88,17 +90,33 @@ class StreamMixer:
         self._rewrites = bool(stream.span_replacement)
         self._min_text_length = stream.output.min_text_length
         self._discarded = stream.output.discard_fields
+        self.attribute_keys = self._needed_keys()
         if "text" in self._discarded:
             raise RecipeError(
                 "a document needs its text, it cannot be discarded", key="output.discard_fields"
             )
 
-    def take(self, row: dict[str, Any], provenance: str, counts: Counts) -> str | None:
+    def _needed_keys(self) -> frozenset[str] | None:
+        """The attribute keys that decide anything; None if it can be any, or if all are written."""
+        if "attributes" not in self._discarded:
+            return None
+        reads = [self.rules.attribute_keys]
+        for rule in self.rewriter.rules:
+            reads += [rule.selector.attribute_keys, rule.replacement.attribute_keys]
+        needed: set[str] = set()
+        for keys in reads:
+            if keys is None:
+                return None
+            needed |= keys
+        return frozenset(needed)
+
+    def take(self, row: dict[str, Any], stamp: str, line: int, counts: Counts) -> str | None:
         """Judge a row and, if it stays, rewrite, trim and stamp it in place.
 
         Args:
             row: A document with its attributes merged in.
-            provenance: Where it stands: ``<name>:<line>``.
+            stamp: Provenance name of its file with a colon: ``<name>:``.
+            line: Its line there.
             counts: Where ``empty_texts`` and ``metadata_replaced`` are noted.
 
         Returns:
@@ -133,24 +151,30 @@ class StreamMixer:
             # The first source is what a mix of a mix must not lose: the ones between are found through it.
             if earlier is not None and "provenance_source" not in metadata:
                 metadata["provenance_source"] = earlier
-            metadata["provenance"] = provenance
+            metadata["provenance"] = f"{stamp}{line}"
         else:
             if metadata is not None:
                 counts.note("metadata_replaced")
-            row["metadata"] = {"provenance": provenance}
+            row["metadata"] = {"provenance": f"{stamp}{line}"}
         return None
 
 
 def mix_rows(
-    task: MixTask, mixer: StreamMixer, counts: Counts, stamps: dict[str, FileStamp]
+    task: MixTask,
+    mixer: StreamMixer,
+    counts: Counts,
+    stamps: dict[str, FileStamp],
+    *,
+    dropped: bool = True,
 ) -> Iterator[tuple[dict[str, Any], str | None, MixFile, int]]:
     """Yield every document of a shard after the rules were applied to it.
 
     Args:
         task: The shard; nothing is written.
         mixer: The stream's rules.
-        counts: Counts of in, out and each reason, and what was noted.
+        counts: Counts of in, out and each reason, and what was noted; complete after each file.
         stamps: Filled with the stamp of every file that was read.
+        dropped: Whether those that go are yielded too.
 
     Yields:
         ``(row, reason, file, line)``; the row is changed in place, ``reason`` is None for one that stays.
@@ -161,19 +185,30 @@ def mix_rows(
     """
     take = mixer.take
     for file in task.files:
-        rows = align_rows(file, tolerate=task.tolerate, counts=counts, codecs=task.codecs)
+        rows = align_rows(
+            file,
+            tolerate=task.tolerate,
+            counts=counts,
+            codecs=task.codecs,
+            keys=mixer.attribute_keys,
+        )
         stamp = file.name + ":"
+        num_kept = 0
         for line, row in rows:
-            counts.num_in += 1
             try:
-                reason = take(row, stamp + str(line), counts)
+                reason = take(row, stamp, line, counts)
             except MixleError as error:
                 raise error.at(path=file.path, line=line, document_id=row.get("id")) from error
             if reason is None:
-                counts.num_out += 1
+                num_kept += 1
+                yield row, None, file, line
             else:
+                counts.num_in += 1
                 counts.drop(reason)
-            yield row, reason, file, line
+                if dropped:
+                    yield row, reason, file, line
+        counts.num_in += num_kept
+        counts.num_out += num_kept
         stamps.update(rows.stamps)
 
 
@@ -198,10 +233,9 @@ def mix_shard(task: MixTask) -> Written:
     ids = IdCount()
     codec = task.stream.compression.output if task.output_codec is None else task.output_codec
     with write_shard(task.output_path, codec) as writer:
-        for row, reason, _, _ in mix_rows(task, mixer, counts, stamps):
-            if reason is None:
-                ids.add(row.get("id"))
-                writer.write(encode_row(row) + b"\n")
+        for row, _, _, _ in mix_rows(task, mixer, counts, stamps, dropped=False):
+            ids.add(row.get("id"))
+            writer.write(encode_line(row))
         if counts.num_missing:
             raise InputError(
                 f"{counts.num_missing} documents are neither out nor dropped", path=task.output_path
@@ -224,13 +258,22 @@ class IdCount:
     """How many ids came again, for 8 bytes a document."""
 
     def __init__(self) -> None:
+        self._waiting: list[bytes] = []
         self._hashes = array("Q")
 
     def add(self, document_id: Any) -> None:
         """Note one id; ``7`` and ``"7"`` are two."""
-        content = document_id.encode() if type(document_id) is str else b"\0" + encode_row(document_id)
-        self._hashes.append(xxhash.xxh3_64_intdigest(content))
+        self._waiting.append(
+            document_id.encode() if type(document_id) is str else b"\0" + encode_row(document_id)
+        )
+        if len(self._waiting) >= 1024:
+            self._hash()
 
     def num_repeated(self) -> int:
         """Return the number of documents whose id an earlier one has."""
+        self._hash()
         return len(self._hashes) - len(np.unique(np.asarray(self._hashes)))
+
+    def _hash(self) -> None:
+        self._hashes.extend(map(xxhash.xxh3_64_intdigest, self._waiting))
+        self._waiting.clear()

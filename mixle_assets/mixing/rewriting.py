@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mixle_assets.errors import EvaluationError
+from mixle_assets.expressions.jsonpath_ast import Key, Root
+from mixle_assets.expressions.jsonpath_parser import parse_jsonpath
 from mixle_assets.expressions.replacements import compile_replacement
 from mixle_assets.expressions.selectors import compile_selector
 from mixle_assets.mixing.spans import PLACEHOLDER, Rewritten, Selected, replace_spans, take_spans
@@ -26,6 +28,7 @@ class SpanRule:
         num_selected: Spans within the score bounds and the text.
         num_reversed: Spans left out because their end stands before their start.
         num_outside: Spans left out because they hold no character of the text.
+        key: The attribute key where the selector is ``$.attributes.key``; else None.
     """
 
     def __init__(self, rule: SpanReplacement, place: int) -> None:
@@ -34,6 +37,7 @@ class SpanRule:
         self.num_documents = self.num_selected = self.num_reversed = self.num_outside = 0
         self.selector = compile_selector(rule.span, rule.syntax)
         self.replacement = compile_replacement(rule.replacement)
+        self.key = _attribute_key(rule)
         self._lowest = -math.inf if rule.min_score is None else rule.min_score
         self._beyond = math.inf if rule.max_score is None else rule.max_score
         # A template that no document changes: rendered once, with the place of the removed text left open.
@@ -48,8 +52,10 @@ class SpanRule:
             EvaluationError: What the selector found are no spans, or the replacement is no string.
         """
         nodes = self.selector.select(document)
-        if not nodes:
-            return []
+        return self.take(nodes, document, length) if nodes else []
+
+    def take(self, nodes: list[Any], document: Mapping[str, Any], length: int) -> list[Selected]:
+        """Return the spans among the nodes that the selector found. Arguments and errors as for ``select``."""
         try:
             taken = take_spans(
                 nodes,
@@ -59,18 +65,19 @@ class SpanRule:
                 lowest=self._lowest,
                 beyond=self._beyond,
             )
-            self.num_reversed += taken.num_reversed
-            self.num_outside += taken.num_outside
-            if not taken.spans:
-                return []
+            spans, num_reversed, num_outside = taken
+            self.num_reversed += num_reversed
+            self.num_outside += num_outside
+            if not spans:
+                return spans
             self.num_documents += 1
-            self.num_selected += len(taken.spans)
+            self.num_selected += len(spans)
             if self._template is not None:
-                return taken.spans
+                return spans
             template = self.replacement.render(document, PLACEHOLDER)
         except EvaluationError as error:
             raise error.at(rule=self.rule.span) from error
-        return [(start, minus_end, place, template) for start, minus_end, place, _ in taken.spans]
+        return [(start, minus_end, place, template) for start, minus_end, place, _ in spans]
 
     def statistics(self) -> dict[str, Any]:
         """Return the rule and its counts, plain JSON."""
@@ -97,6 +104,7 @@ class Rewriter:
 
     def __init__(self, rules: Sequence[SpanReplacement]) -> None:
         self.rules = [SpanRule(rule, place) for place, rule in enumerate(rules)]
+        self._rules = [(rule, rule.key) for rule in self.rules]
         self.num_texts = self.num_removed = self.num_clipped = self.num_swallowed = 0
 
     def select(self, document: Mapping[str, Any], length: int) -> list[Selected]:
@@ -105,9 +113,15 @@ class Rewriter:
         Raises:
             EvaluationError: A selector failed, or found what are no spans; the rule is named.
         """
+        attributes = document.get("attributes")
         spans: list[Selected] = []
-        for rule in self.rules:
-            spans += rule.select(document, length)
+        for rule, key in self._rules:
+            if key is None or type(attributes) is not dict:
+                spans += rule.select(document, length)
+            else:
+                node = attributes.get(key)
+                if node or (node is not None and node != []):
+                    spans += rule.take([node], document, length)
         return spans
 
     def rewrite(self, document: Mapping[str, Any], text: str) -> str:
@@ -135,3 +149,12 @@ class Rewriter:
             "num_swallowed": self.num_swallowed,
             "rules": [rule.statistics() for rule in self.rules],
         }
+
+
+def _attribute_key(rule: SpanReplacement) -> str | None:
+    """Return the key of the common selector, so that a document without it costs one look into a dict."""
+    if rule.syntax == "jsonpath":
+        match parse_jsonpath(rule.span).steps:
+            case (Root(), Key("attributes"), Key(name)):
+                return name
+    return None

@@ -92,21 +92,21 @@ def take_spans(
         for span in node if not node or type(node[0]) is list else (node,):
             if type(span) is not list or len(span) < 3:
                 raise EvaluationError(f"a span must be [start, end, score], got {span!r}")
-            start, end, score = span[:3]
+            start, end, score = span if len(span) == 3 else span[:3]
             if type(start) is not int or type(end) is not int:
                 start, end = _whole(start, span), _whole(end, span)
             if type(score) is not float and type(score) is not int:
                 raise EvaluationError(f"the score of a span must be a number, got {score!r} in {span!r}")
             if not lowest <= score < beyond:
                 continue
-            if end < start:
+            if 0 <= start < end <= length:
+                spans.append((start, -end, rule, replacement))
+            elif end < start:
                 num_reversed += 1
             elif (start < 0 and end <= 0) or start > length or (start == length and end > start):
                 num_outside += 1
             else:
-                spans.append(
-                    (start if start > 0 else 0, -(end if end < length else length), rule, replacement)
-                )
+                spans.append((max(start, 0), -min(end, length), rule, replacement))
     return Taken(spans, num_reversed, num_outside)
 
 

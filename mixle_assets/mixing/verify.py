@@ -36,7 +36,7 @@ def find_leaked_spans(task: MixTask) -> Iterator[Violation]:
             place = f"{file.name}:{line}"
             text = row.get("text")
             spans = mixer.rewriter.select(row, len(text)) if type(text) is str else []
-            if mixer.take(row, place, counts) is not None:
+            if mixer.take(row, f"{file.name}:", line, counts) is not None:
                 continue
             expected = paint_spans(text, spans) if type(text) is str else ""
             number, found = next(mixed, (0, {}))

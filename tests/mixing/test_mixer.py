@@ -487,6 +487,6 @@ def test_a_row_can_be_judged_alone_without_writing(bench):
     )
     row = {"id": 1, "text": "0123", "attributes": {"x": [[1, 2, 1]], **words(60)}}
 
-    assert mixer.take({"id": 0, "text": "", "attributes": words(1)}, "a:1", Counts()) == SHORT
-    assert mixer.take(row, "a:2", Counts()) is None
+    assert mixer.take({"id": 0, "text": "", "attributes": words(1)}, "a:", 1, Counts()) == SHORT
+    assert mixer.take(row, "a:", 2, Counts()) is None
     assert (row["text"], row["metadata"]) == ("0-23", {"provenance": "a:2"})
