@@ -125,6 +125,7 @@ def test_a_depth_of_nothing_is_refused():
 
 if importlib.util.find_spec("torch"):
 
+    @pytest.mark.filterwarnings("ignore:This DataLoader will create 3 worker processes")
     @pytest.mark.parametrize("num_workers", [0, 1, 3])
     def test_a_data_loader_gives_the_batches_of_one_reader(documents, num_workers):
         from torch.utils.data import DataLoader
