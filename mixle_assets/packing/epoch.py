@@ -25,7 +25,7 @@ from mixle_assets.packing.description import (
     relative_path,
 )
 from mixle_assets.packing.doc_sources import DocSources
-from mixle_assets.packing.gather import gather_rows
+from mixle_assets.packing.gather import choose_kernel, gather_rows
 from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.ledger import count_epoch, detail_epoch
 from mixle_assets.packing.order import SequenceSelector
@@ -38,7 +38,7 @@ from mixle_assets.records import Written
 
 CODE_VERSION = "1"
 
-WINDOW_IN_BYTES = 2**25
+WINDOW_IN_BYTES = 2**23
 """Rows gathered before they are written: the only tokens held in memory."""
 
 
@@ -242,9 +242,18 @@ def _write_rank(
     rows_name = rank_file(rank, settings.world_size)
     shape = (num_rows, settings.block + 1)
     with write_array(storage.join(task.output, rows_name), shape, sources.dtype) as writer:
+        # One choice for all windows, since it is all of them together that may be worth loading numba for.
+        kernel = choose_kernel("auto", num_rows * shape[1] * settings.world_size)
+        out = np.empty((window, shape[1]), sources.dtype)
         for part in numbers:
             rows = gather_rows(
-                plan, sources.tokens, part, boundary_id=settings.boundary_id, pad_id=settings.pad_id
+                plan,
+                sources.tokens,
+                part,
+                boundary_id=settings.boundary_id,
+                pad_id=settings.pad_id,
+                kernel=kernel,
+                out=out,
             )
             hasher.update(np.ascontiguousarray(rows).data)
             writer.write(rows)

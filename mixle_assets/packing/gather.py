@@ -9,6 +9,7 @@ Rows stay in the documents' own dtype; a trainer's int64 is made when a batch is
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -24,10 +25,12 @@ from mixle_assets.packing.plan import RowPlan
 
 Kernel: TypeAlias = Literal["auto", "numpy", "arrow", "numba"]
 
-WORTH_LOADING = 2**24
-"""Cells in one call from which on it pays to load a kernel that is not loaded yet."""
-WORTH_A_KERNEL = 2**12
-"""Cells in one call from which on a loaded kernel is quicker than slices."""
+WORTH_LOADING = 2**29
+"""Cells of a whole piece of work from which on it pays to load numba, which takes a second."""
+WORTH_A_KERNEL = 2**9
+"""Cells in one call from which on a kernel that is loaded is quicker than slices."""
+WORTH_A_TAKE = 2**12
+"""Cells in one call from which on Arrow's take is quicker than slices."""
 
 
 @dataclass(frozen=True)
@@ -49,27 +52,10 @@ class TokenSource:
         """Dtype of the tokens."""
         return self.values[0].dtype if self.values else np.dtype(np.int64)
 
-    def tokens(self, document: int) -> NDArray[Any]:
-        """Return the tokens of one document, a view."""
-        if not (length := int(self.lengths[document])):
-            return np.empty(0, self.dtype)
-        address = int(self.addresses[document])
-        home = self._homes[int(np.searchsorted(self._home_addresses, address, side="right")) - 1]
-        start = (address - home.ctypes.data) // self.dtype.itemsize
-        return home[start : start + length]
-
     @cached_property
     def writable_lengths(self) -> NDArray[np.int64]:
         """The lengths in memory that is not read-only."""
         return self.lengths if self.lengths.flags.writeable else self.lengths.copy()
-
-    @cached_property
-    def _homes(self) -> list[NDArray[Any]]:
-        return sorted(self.values, key=lambda array: array.ctypes.data)
-
-    @cached_property
-    def _home_addresses(self) -> NDArray[np.int64]:
-        return np.array([array.ctypes.data for array in self._homes], np.int64)
 
 
 def source_of(
@@ -109,6 +95,7 @@ def gather_rows(
     boundary_id: int | None,
     pad_id: int,
     kernel: Kernel = "auto",
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Copy rows together.
 
@@ -119,6 +106,7 @@ def gather_rows(
         boundary_id: Written after each document; None exactly where the plan has no boundaries.
         pad_id: Written where no token stands.
         kernel: Which way; all give the same bytes.
+        out: Where to, if it has at least so many rows; a new array costs more than the copying.
 
     Returns:
         Shape (len(rows), block + 1), in the source's dtype.
@@ -127,17 +115,17 @@ def gather_rows(
     width = plan.block + 1
     real = numbers >= 0
     if not real.all():
-        out = np.full((len(numbers), width), pad_id, source.dtype)
-        out[real] = gather_rows(
+        padded = np.full((len(numbers), width), pad_id, source.dtype)
+        padded[real] = gather_rows(
             plan, source, numbers[real], boundary_id=boundary_id, pad_id=pad_id, kernel=kernel
         )
-        return out
+        return padded
     if len(numbers) and not numbers.max() < plan.num_rows:
         raise IndexError(f"row {int(numbers.max())} of {plan.num_rows}")
     chosen = choose_kernel(kernel, len(numbers) * width)
     if chosen == "arrow" and len(numbers):
         return _take_rows(plan, source, numbers, boundary_id, pad_id)
-    out = np.empty((len(numbers), width), source.dtype)
+    out = np.empty((len(numbers), width), source.dtype) if out is None else out[: len(numbers)]
     if chosen == "numba":
         from mixle_assets.packing import kernels
 
@@ -154,21 +142,38 @@ def choose_kernel(kernel: Kernel, num_cells: int) -> Kernel:
         return kernel
     if "mixle_assets.packing.kernels" in sys.modules and num_cells >= WORTH_A_KERNEL:
         return "numba"
-    if num_cells < WORTH_LOADING:
-        return "numpy" if num_cells < WORTH_A_KERNEL else "arrow"
-    return "numba" if importlib.util.find_spec("numba") else "arrow"
+    if num_cells >= WORTH_LOADING and importlib.util.find_spec("numba"):
+        return "numba"
+    return "arrow" if num_cells >= WORTH_A_TAKE else "numpy"
 
 
 def _copy_row(
     plan: RowPlan, source: TokenSource, row: int, out: NDArray[Any], boundary_id: int | None, pad_id: int
 ) -> None:
-    filled = 0
-    for document, start, stop, row_start, row_stop in plan.segments(row):
-        tokens = source.tokens(document)[start:stop]
-        out[row_start : row_start + len(tokens)] = tokens
-        if row_start + len(tokens) < row_stop:
-            out[row_stop - 1] = boundary_id
-        filled = row_stop
+    start = row * len(out)
+    stop = start + len(out)
+    size = source.dtype.itemsize
+    part = slice(plan.first_piece(row), int(np.searchsorted(plan.begins, stop, side="left")))
+    documents = plan.documents[part]
+    begins, ends = plan.begins[part].tolist(), plan.ends[part].tolist()
+    skips = [0] * len(begins) if plan.skips is None else plan.skips[part].tolist()
+    facts = zip(
+        begins,
+        ends,
+        skips,
+        source.addresses[documents].tolist(),
+        source.lengths[documents].tolist(),
+        strict=True,
+    )
+    target, filled = out.ctypes.data, 0
+    for begin, end, skip, address, length in facts:
+        first, last = max(begin, start), min(end, stop)
+        skip += first - begin
+        num_tokens = max(0, min(last - first, length - skip))
+        ctypes.memmove(target + (first - start) * size, address + skip * size, num_tokens * size)
+        filled = last - start
+        if num_tokens < last - first:
+            out[filled - 1] = boundary_id
     out[filled:] = pad_id
 
 

@@ -79,71 +79,76 @@ def _find_piece(ends: Any, position: int, low: int) -> int:
 
 
 @compiled
-def _copy_rows(
+def _ask(address: int, size: int) -> None:
+    reach: Any = min(size, np.int64(MAX_PREFETCH_IN_BYTES))
+    ahead = np.int64(0)
+    while ahead < reach:
+        _prefetch(address + ahead)
+        ahead += LINE_IN_BYTES
+
+
+@compiled
+def _copy_lines(
     documents: Any,
     begins: Any,
     ends: Any,
     skips: Any,
     addresses: Any,
     lengths: Any,
-    rows: Any,
+    starts: Any,
     out: Any,
     out_address: int,
     boundary_size: int,
     boundary_id: int,
     pad_id: int,
 ) -> None:
+    """Fill row ``k`` of ``out`` with the line from ``starts[k]`` on."""
     n = ends.size
     width = out.shape[1]
-    size = out.itemsize
+    size = np.int64(out.itemsize)
+    table = addresses.ctypes.data
     piece = 0
-    asked = 0
-    for number in range(rows.size):
-        row = rows[number]
-        filled = 0
-        start = row * width
+    for number in range(starts.size):
+        start = starts[number]
         stop = start + width
-        if piece > 0 and (piece >= n or begins[piece] > start):
+        if piece >= n or begins[piece] > start:
             piece = 0
-            asked = 0
         piece = _find_piece(ends, start, piece)
-        asked = max(asked, piece)
-        while piece < n and begins[piece] < stop:
-            while asked < min(piece + AHEAD, n):
-                # The address table is in random order too; ask for its entries twice as far ahead.
-                if asked + AHEAD < n:
-                    _prefetch(addresses.ctypes.data + np.int64(documents[asked + AHEAD]) * 8)
-                near = addresses[documents[asked]]
-                reach = min((ends[asked] - begins[asked]) * size, np.int64(MAX_PREFETCH_IN_BYTES))
-                ahead = np.int64(0)
-                while ahead < reach:
-                    _prefetch(near + ahead)
-                    ahead += LINE_IN_BYTES
-                asked += 1
-            first = max(begins[piece], start)
-            last = min(ends[piece], stop)
-            skip = first - begins[piece]
-            document = documents[piece]
+        behind = min(_find_piece(ends, stop - 1, piece) + 1, n)
+        for near in range(piece, min(piece + AHEAD, behind)):
+            _ask(addresses[documents[near]], (ends[near] - begins[near]) * size)
+        filled = np.int64(0)
+        for current in range(piece, behind):
+            # The table of addresses is in random order too: ask for its entries twice as far ahead.
+            if current + 2 * AHEAD < behind:
+                _prefetch(table + np.int64(documents[current + 2 * AHEAD]) * 8)
+            if current + AHEAD < behind:
+                near = current + AHEAD
+                _ask(addresses[documents[near]], (ends[near] - begins[near]) * size)
+            begin = begins[current]
+            end = ends[current]
+            first = max(begin, start)
+            last = min(end, stop)
+            if first >= last:
+                continue
+            skip = first - begin
+            document = documents[current]
+            num_tokens = min(last, end - boundary_size) - first
             if skips.size > 0:
-                skip += skips[piece]
-                num_tokens = min(last - first, max(lengths[document] - skip, np.int64(0)))
-            else:
-                num_tokens = min(last, ends[piece] - boundary_size) - first
-            num_tokens = max(num_tokens, np.int64(0))
-            cell = first - start
-            _copy_bytes(
-                out_address + (number * width + cell) * size,
-                addresses[document] + skip * size,
-                num_tokens * size,
-            )
+                skip += skips[current]
+                num_tokens = min(last - first, lengths[document] - skip)
+            if num_tokens > 0:
+                _copy_bytes(
+                    out_address + (number * width + first - start) * size,
+                    addresses[document] + skip * size,
+                    num_tokens * size,
+                )
             if num_tokens < last - first:
                 out[number, last - start - 1] = boundary_id
             filled = last - start
-            if ends[piece] > stop:
-                break
-            piece += 1
         for cell in range(filled, width):
             out[number, cell] = pad_id
+        piece = max(behind - 1, 0)
 
 
 def copy_rows(
@@ -156,7 +161,11 @@ def copy_rows(
 ) -> None:
     """Fill ``out``, C-contiguous, with the rows; arguments as of ``gather.gather_rows``."""
     nothing = np.empty(0, np.int64)
-    _copy_rows(
+    starts = rows * out.shape[1]
+    if len(rows) > 1 and not plan.has_gaps and (np.diff(rows) == 1).all():
+        # Rows in sequence are one line: a document that crosses their border is copied in one go.
+        starts, out = starts[:1], out.reshape(1, -1)
+    _copy_lines(
         plan.documents,
         plan.begins,
         plan.ends,
@@ -164,7 +173,7 @@ def copy_rows(
         source.addresses,
         # Read-only arrays are another type to numba, so another compilation: lengths are often a mapped file.
         nothing if plan.skips is None else source.writable_lengths,
-        rows,
+        starts,
         out,
         out.ctypes.data,
         int(plan.has_boundary),
