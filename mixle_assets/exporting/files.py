@@ -1,0 +1,66 @@
+"""The files of an export: written whole, hashed on the way, told by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from mixle_assets import storage
+from mixle_assets.manifest import new_hasher
+
+
+class HashingFile:
+    """A file to write to that hashes and counts what passes."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.hasher = new_hasher()
+        self.size_in_bytes = 0
+
+    def write(self, content: Any) -> int:
+        """Write bytes, or an array's bytes."""
+        view = memoryview(content).cast("B") if memoryview(content).nbytes else memoryview(b"")
+        self.hasher.update(view)
+        self.size_in_bytes += view.nbytes
+        self._file.write(view)
+        return view.nbytes
+
+    def flush(self) -> None:
+        """Hand on to the file."""
+        self._file.flush()
+
+    def tell(self) -> int:
+        """Return how many bytes were written."""
+        return self.size_in_bytes
+
+
+class FileSet:
+    """Files below one folder.
+
+    Attributes:
+        folder: Where they lie.
+        files: Name to ``hash`` and ``size_in_bytes`` of each one that is finished.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.files: dict[str, dict[str, Any]] = {}
+
+    @contextmanager
+    def write(self, name: str) -> Iterator[HashingFile]:
+        """Write one file whole or not at all; ``name`` may hold slashes."""
+        with storage.write_whole(storage.join(self.folder, name)) as file:
+            hashing = HashingFile(file)
+            yield hashing
+        self.files[name] = {"hash": hashing.hasher.hexdigest(), "size_in_bytes": hashing.size_in_bytes}
+
+    def are_there(self) -> bool:
+        """Return whether every file stands in the folder with its size."""
+        for name, facts in self.files.items():
+            status = storage.stat(storage.join(self.folder, name))
+            if status is None or status.size_in_bytes != facts["size_in_bytes"]:
+                return False
+        return True

@@ -1,0 +1,47 @@
+"""OLMo-core's and Dolma's token files: ``.npy`` without a header, and ``.csv.gz`` with a line a document.
+
+Every document ends with the boundary, by which the loader finds documents. The line is
+``start,end,id,source,line`` in tokens, end exclusive, as ``dolma tokens`` writes it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from typing import Any
+
+from mixle_assets.exporting.files import FileSet
+from mixle_assets.exporting.flat import boundary_of, runs, text_of_id
+from mixle_assets.formats.doc_arrays import DocArrays
+from mixle_assets.formats.doc_batches import encode_id
+
+
+def write_olmo(arrays: DocArrays, files: FileSet, stem: str, *, append_boundary: bool) -> list[Any]:
+    """Write ``<stem>.npy`` and ``<stem>.csv.gz``; nothing for no documents: no reader can map that.
+
+    Raises:
+        RecipeError: The tokenizer has no boundary.
+    """
+    if not len(arrays):
+        return []
+    boundary = boundary_of(arrays, append_boundary=append_boundary)
+    with files.write(f"{stem}.npy") as file:
+        for run in runs(arrays, boundary):
+            file.write(run.values.astype(arrays.dtype.newbyteorder("<"), copy=False))
+    with (
+        files.write(f"{stem}.csv.gz") as file,
+        # No name and no time in the header: the same bytes each day.
+        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="") as text,
+    ):
+        rows = csv.writer(text)
+        start = 0
+        sizes = (arrays.lengths + len(boundary)).tolist()
+        for document_id, provenance, size in zip(arrays.ids(), arrays.provenances(), sizes, strict=True):
+            source, _, line = provenance.rpartition(":")
+            rows.writerow(
+                [start, start + size, text_of_id(document_id, encode_id(document_id)), source, line]
+            )
+            start += size
+    return []
