@@ -88,6 +88,7 @@ class JqProgram:
         self.reads = reads_of_jq(self.tree, by_value=by_value)
         self._in_python = None if self.tree is None else compile_outputs(self.tree)
         self.runs_in_libjq = self._in_python is None
+        self._projection = _Projection(self.reads)
 
     def outputs(self, document: Mapping[str, Any]) -> list[Any]:
         """Run the program; every output, in order.
@@ -109,7 +110,7 @@ class JqProgram:
             EvaluationError: The program ended in an error.
         """
         try:
-            found = self._program.input_text(_input(document, self.reads)).all()
+            found = self._program.input_text(self._projection.text_of(document)).all()
         except ValueError as error:
             raise EvaluationError(f"jq: {error}", rule=self.expression) from None
         return list(found)
@@ -119,7 +120,7 @@ class JoinedPrograms:
     """Several rules as one libjq program, which parses its input once and says which rule gave what."""
 
     def __init__(self, expressions: Sequence[str], reads: Reads) -> None:
-        self._reads = reads
+        self._projection = _Projection(reads)
         alone = [f"[(\n{expression}\n) | {_TRUTH}]" for expression in expressions]
         self._alone = [
             _compile_wrapped(program, expression)
@@ -130,7 +131,7 @@ class JoinedPrograms:
 
     def outcomes(self, document: Mapping[str, Any]) -> list[Outcome]:
         """Run every rule on one document; one outcome a rule, in the order given."""
-        text = _input(document, self._reads)
+        text = self._projection.text_of(document)
         try:
             [outcomes] = self._joined.input_text(text).all()
         except ValueError:
@@ -157,20 +158,26 @@ def _outcome_alone(program: Any, text: str) -> Outcome:
     return [truth for truths in outputs for truth in truths]
 
 
-def _input(document: Mapping[str, Any], reads: Reads) -> str:
-    projected = project(document, reads)
-    try:
-        return orjson.dumps(projected).decode()
-    except TypeError:  # an integer beyond 64 bits
-        return json.dumps(projected, ensure_ascii=False)
+class _Projection:
+    """The parts of a document that are read, as the text that libjq parses."""
 
+    def __init__(self, reads: Reads) -> None:
+        # sorted, so that libjq sees one order whatever the hash seed
+        self._fields = None if reads.fields is None else sorted(reads.fields)
+        self._keys = None if reads.attribute_keys is None else sorted(reads.attribute_keys)
 
-def project(document: Mapping[str, Any], reads: Reads) -> Mapping[str, Any]:
-    """Keep the parts of a document that ``reads`` names; the rest may be anything."""
-    if reads.fields is None:
-        return document
-    kept = {name: document[name] for name in reads.fields if name in document}
-    attributes = kept.get("attributes")
-    if reads.attribute_keys is not None and type(attributes) is dict:
-        kept["attributes"] = {name: attributes[name] for name in reads.attribute_keys if name in attributes}
-    return kept
+    def text_of(self, document: Mapping[str, Any]) -> str:
+        projected = self.of(document)
+        try:
+            return orjson.dumps(projected).decode()
+        except TypeError:  # an integer beyond 64 bits
+            return json.dumps(projected, ensure_ascii=False)
+
+    def of(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._fields is None:
+            return document
+        kept = {name: document[name] for name in self._fields if name in document}
+        attributes = kept.get("attributes")
+        if self._keys is not None and type(attributes) is dict:
+            kept["attributes"] = {name: attributes[name] for name in self._keys if name in attributes}
+        return kept

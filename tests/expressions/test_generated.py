@@ -127,6 +127,29 @@ def test_jq_rules_together_say_what_each_says_alone(expressions, missing_value, 
     check_that_all_rules_agree(expressions, "jq", missing_value, document)
 
 
+def cut_down(document, reads):
+    """What is left of a document when only what is read is decoded."""
+    kept = {name: value for name, value in document.items() if name in reads.fields}
+    if type(kept.get("attributes")) is dict and reads.attribute_keys is not None:
+        attributes = kept["attributes"]
+        kept["attributes"] = {key: attributes[key] for key in attributes if key in reads.attribute_keys}
+    return kept
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    rule=jsonpath_rules.map(lambda rule: (rule, "jsonpath")) | jq_rules.map(lambda rule: (rule, "jq")),
+    document=documents,
+)
+def test_a_rule_sees_nothing_that_it_is_not_said_to_read(rule, document):
+    predicate = compile_predicate(*rule)
+    if predicate.reads.fields is None:
+        return
+    ask = compile_outcomes([predicate])
+
+    assert ask(cut_down(document, predicate.reads)) == ask(document)
+
+
 @pytest.mark.parametrize(
     ("expression", "condition"),
     [
