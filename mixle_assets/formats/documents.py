@@ -82,7 +82,8 @@ class DocumentReader(_RowReader):
         if len(rows) != len(ends) + 1:
             return self._take_one_by_one(block)
         for place in find_repeated_keys(codes, ends, rows):
-            rows[place] = self._decode_slowly(first + place, block.lines()[place])
+            line = content[ends[place - 1] + 1 if place else 0 : ends[place] if place < len(ends) else None]
+            rows[place] = self._decode_slowly(first + place, line)
         return zip(range(first, first + len(rows)), rows, strict=True)
 
     def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 Codes = NDArray[np.uint8]
 Positions = NDArray[np.int64]
 
-_LF, _SPACE, _QUOTE, _COLON, _BACKSLASH, _OPEN, _CLOSE = (np.uint8(code) for code in b'\n ":\\{}')
+_LF, _SPACE, _QUOTE, _COLON, _COMMA, _BACKSLASH, _BRACKET, _OPEN, _CLOSE = np.frombuffer(
+    b'\n ":,\\[{}', np.uint8
+)
 # Pieces that stay in the second-level cache, in a buffer that is not given back to the system each time.
 _PIECE_IN_BYTES = 128 * 1024
 _flags: NDArray[np.bool_] = np.empty(_PIECE_IN_BYTES, np.bool_)
@@ -39,7 +41,7 @@ def is_an_object_a_line(codes: Codes, ends: Positions) -> bool:
 
 
 def find_repeated_keys(codes: Codes, ends: Positions, rows: Sequence[Any]) -> list[int]:
-    """Return which lines may hold one key twice: found too often where a string starts with a colon.
+    """Return which lines may hold one key twice; some are named in vain, such as a key that ends in a colon.
 
     Args:
         codes: The bytes of the block.
@@ -75,7 +77,8 @@ def count_keys(value: Any) -> int:
 def _find_key_ends(codes: Codes) -> Positions:
     """Return the colons that end a JSON key: behind an unescaped quote, or behind that and one space.
 
-    Inside a string a quote is escaped; so what is found beyond keys are strings that start with a colon.
+    Inside a string a quote is escaped. One that opens a string, which may start with a colon, stands behind
+    a colon, comma, bracket or space.
     """
     colons = _find(codes, _COLON)
     quotes = colons - 1
@@ -83,8 +86,11 @@ def _find_key_ends(codes: Codes) -> Positions:
     quotes[spaced] -= 1
     is_end = codes[quotes] == _QUOTE
     ends, quotes = colons[is_end], quotes[is_end]
-    is_escaped = (codes[quotes - 1] == _BACKSLASH) & (codes[quotes - 2] != _BACKSLASH)
-    return np.asarray(ends[~is_escaped], np.int64)
+    before = codes[quotes - 1]
+    is_other = (before == _BACKSLASH) & (codes[quotes - 2] != _BACKSLASH)
+    for opening in (_COLON, _COMMA, _BRACKET, _SPACE):
+        is_other |= before == opening
+    return np.asarray(ends[~is_other], np.int64)
 
 
 def _find(codes: Codes, code: np.uint8) -> Positions:

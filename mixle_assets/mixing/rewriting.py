@@ -55,7 +55,7 @@ class SpanRule:
         return self.take(nodes, document, length) if nodes else []
 
     def take(self, nodes: list[Any], document: Mapping[str, Any], length: int) -> list[Selected]:
-        """Return the spans among the nodes that the selector found. Arguments and errors as for ``select``."""
+        """Return the spans among the nodes that the selector found; errors as for ``select``."""
         try:
             taken = take_spans(
                 nodes,
