@@ -30,7 +30,7 @@ from mixle_assets.deduping.paragraphs import (
 )
 from mixle_assets.deduping.words import is_blank, num_words
 from mixle_assets.errors import InputError
-from mixle_assets.formats.documents import DocumentReader, TextReader, encode_row, read_documents, read_texts
+from mixle_assets.formats.documents import DocumentReader, TextReader, read_documents, read_texts
 from mixle_assets.formats.lines import OnMalformed
 from mixle_assets.planning import PlannedFile
 from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs, NearDocuments
@@ -39,6 +39,7 @@ from mixle_assets.records import Counts, FileStamp, Written
 BATCH_IN_CHARACTERS = 1 << 20
 """Text hashed, and written as one record batch, at a time."""
 BATCH_IN_DOCUMENTS = 16_384
+_encode_lines = msgspec.json.Encoder().encode_lines
 
 
 class HashTask(msgspec.Struct, frozen=True):
@@ -155,7 +156,8 @@ def _chunks(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
 def _hash_chunk(chunk: list[_Row], file_number: int, rules: Dedupe, counts: Counts) -> HashBatch:
     lines, ids, texts, values = zip(*chunk, strict=True)
     batch = HashBatch(
-        ids=pa.array(list(map(encode_row, ids)), pa.binary()),
+        # A JSON value holds no line feed, so many are encoded at once.
+        ids=pa.array(_encode_lines(ids)[:-1].split(b"\n"), pa.binary()),
         files=np.full(len(chunk), file_number, np.int32),
         lines=np.array(lines, np.int64),
         text_lengths=np.fromiter(map(len, texts), np.int64, len(chunk)),
