@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from mixle_assets.cli.options import (
@@ -14,9 +16,12 @@ from mixle_assets.cli.options import (
 )
 from mixle_assets.cli.progress import BuildProgress
 from mixle_assets.cli.tree import print_tree
+from mixle_assets.defs.home import prepare_home
+from mixle_assets.manifest import hash_bytes
 from mixle_assets.pipeline.build import BuildReport, build, engine_of
 from mixle_assets.pipeline.check import run_checks
 from mixle_assets.pipeline.load import LoadedRecipe, load
+from mixle_assets.pipeline.status import find_state
 from mixle_assets.pipeline.summary import summarize
 
 
@@ -46,8 +51,9 @@ def command(
     """
     loaded = load(recipe, root)
     with BuildProgress() as progress:
-        # A part of a corpus is not recorded: the UI's own selection does that better.
-        if plain or only or shards:
+        # A part of a corpus is not recorded: the UI does that better. Nor is what the UI knows already: a
+        # build with nothing to do takes a second, not the seconds of empty runs.
+        if plain or only or shards or is_recorded(loaded):
             with engine_of(loaded, workers) as engine:
                 report = build(
                     loaded,
@@ -67,7 +73,29 @@ def command(
             report = build_with_dagster(
                 loaded, workers=workers, on_progress=progress, wait_in_seconds=wait_in_seconds
             )
+            if not report.failed and not any(check.failed for check in report.checks):
+                note_recorded(load(recipe, root))
     return show_report(loaded, report, as_json=as_json)
+
+
+def is_recorded(loaded: LoadedRecipe) -> bool:
+    """Return whether all is built, and the Dagster instance has been told of just this."""
+    note = _note_of(loaded)
+    return note.exists() and note.read_text(encoding="ascii") == find_state(loaded)
+
+
+def note_recorded(loaded: LoadedRecipe) -> None:
+    """Note beside the Dagster instance what it has been told of."""
+    state = find_state(loaded)
+    if state is not None:
+        note = _note_of(loaded)
+        note.parent.mkdir(exist_ok=True)
+        note.write_text(state, encoding="ascii")
+
+
+def _note_of(loaded: LoadedRecipe) -> Path:
+    folder = hash_bytes(loaded.layout.folder.encode())
+    return prepare_home(loaded.layout.root) / "mixle_recorded" / f"{loaded.recipe.slug}-{folder}"
 
 
 def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> int:

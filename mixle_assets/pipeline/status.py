@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixle_assets.errors import MixleError
+from mixle_assets.manifest import digest_of
 from mixle_assets.pipeline.build import stages_of
+from mixle_assets.pipeline.check import find_built
+from mixle_assets.pipeline.inputs import find_unplanned_files
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages import Stage
 from mixle_assets.pipeline.work import find_reason_to_build, read_manifest
@@ -44,6 +47,26 @@ class StageStatus:
 def find_status(loaded: LoadedRecipe) -> list[StageStatus]:
     """Return the status of each stage of a recipe, in order of work."""
     return [_status_of(loaded, stage) for stage in stages_of(loaded)]
+
+
+def find_state(loaded: LoadedRecipe) -> str | None:
+    """Return the digest of all that is built, or None if a build would have something to do."""
+    if not loaded.is_planned or find_unplanned_files(loaded):
+        return None
+    statuses = find_status(loaded)
+    if any(status.stale or status.missing for status in statuses):
+        return None
+    manifests = [
+        manifest
+        for stage in stages_of(loaded)
+        for all_work in find_built(loaded, stage.name).values()
+        for work in all_work
+        for output in work.outputs
+        if (manifest := read_manifest(output.path)) is not None
+    ]
+    return digest_of(
+        sorted([manifest.stage, manifest.key, manifest.content_digest] for manifest in manifests)
+    )
 
 
 def _status_of(loaded: LoadedRecipe, stage: Stage) -> StageStatus:
