@@ -46,6 +46,25 @@ def measure_gopher_v2(document: DocumentView) -> Measures:
     return _measures(document, document.counts, num_empty_lines=num_empty_lines)
 
 
+@tagger("gopher_v3", measures=MEASURES)
+def measure_gopher_v3(document: DocumentView) -> Measures:
+    """As ``gopher_v1`` over the lines that hold a word: a blank line is no line, so never a duplicate.
+
+    The characters in duplicate lines are a share of those in all lines, so it never passes 1.
+    """
+    counts = document.counts
+    num_lines = max(counts.num_worded_lines, 1)
+    characters_in_lines = len(document.text) - counts.num_filled_lines - counts.num_empty_lines + 1
+    return {
+        **_measures(document, counts, num_empty_lines=0),
+        "fraction_of_lines_starting_with_bullet_point": counts.bullet_lines / num_lines,
+        "fraction_of_lines_ending_with_ellipsis": counts.ellipsis_lines / num_lines,
+        "fraction_of_duplicate_lines": counts.duplicate_worded_lines / num_lines,
+        "fraction_of_characters_in_duplicate_lines": counts.duplicate_worded_characters
+        / max(characters_in_lines, 1),
+    }
+
+
 def _measures(document: DocumentView, counts: TextCounts, *, num_empty_lines: int) -> Measures:
     num_words = max(counts.num_words, 1)
     characters = max(counts.word_characters, 1)

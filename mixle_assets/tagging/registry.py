@@ -36,6 +36,7 @@ _MODULES = (
     "gopher",
     "lengths",
     "licences",
+    "personal_data",
     "pii",
     "punctuation",
     "repetitions",

@@ -273,7 +273,7 @@ def find_periods(ids: NDArray[np.int64]) -> NDArray[np.int64]:
 
         7 5 5 5 5 9    [[1, 5, 4]]        # four copies of 5
     """
-    found = np.zeros((max(len(ids), 1), 3), np.int64)
+    found = np.zeros((64, 3), np.int64)
     num_found = _find_periods(ids, found)
     if num_found > len(found):
         found = np.zeros((num_found, 3), np.int64)

@@ -40,6 +40,7 @@ class TextCounts(NamedTuple):
         duplicate_line_characters: Their lengths.
         num_worded_lines: Lines that hold a word.
         duplicate_worded_lines: Of those, the ones whose text occurs more than once.
+        duplicate_worded_characters: Their lengths.
         top_ngram_characters: For n = 2, 3, 4: occurrences of the most frequent n-gram (of several, the one
             seen first) times its length.
         duplicate_ngram_characters: For n = 5 to 10: lengths of all occurrences of n-grams seen more than
@@ -61,6 +62,7 @@ class TextCounts(NamedTuple):
     duplicate_line_characters: int
     num_worded_lines: int
     duplicate_worded_lines: int
+    duplicate_worded_characters: int
     top_ngram_characters: tuple[int, ...]
     duplicate_ngram_characters: tuple[int, ...]
     ngram_characters: tuple[int, ...]
@@ -115,6 +117,9 @@ def count_text_plainly(text: str) -> TextCounts:
         duplicate_line_characters=sum(len(line) * count for line, count in repeated.items()),
         num_worded_lines=sum(count for line, count in times_of_line.items() if not line.isspace()),
         duplicate_worded_lines=sum(count for line, count in repeated.items() if not line.isspace()),
+        duplicate_worded_characters=sum(
+            len(line) * count for line, count in repeated.items() if not line.isspace()
+        ),
     )
 
 

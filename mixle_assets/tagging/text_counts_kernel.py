@@ -25,7 +25,8 @@ _WORDS, _CHARACTERS, _MIDDLE, _SYMBOL, _ALPHA, _REQUIRED = range(6)
 _FILLED, _EMPTY, _BULLET, _ELLIPSIS, _DUPLICATE, _DUPLICATE_CHARACTERS, _WORDED, _DUPLICATE_WORDED = range(
     6, 14
 )
-_TOP = 14
+_DUPLICATE_WORDED_CHARACTERS = 14
+_TOP = 15
 _DUPLICATE_NGRAMS = _TOP + len(TOP_NGRAMS)
 _ALL_NGRAMS = _DUPLICATE_NGRAMS + len(DUPLICATE_NGRAMS)
 _SIZE = _ALL_NGRAMS + len(DUPLICATE_NGRAMS)
@@ -265,6 +266,7 @@ def _count(content, table, base, columns, output, alphabetic, required):  # type
             output[_DUPLICATE] += line_times[k]
             output[_DUPLICATE_CHARACTERS] += line_times[k] * line_characters[k]
             output[_DUPLICATE_WORDED] += line_times[k] * flags[k]
+            output[_DUPLICATE_WORDED_CHARACTERS] += line_times[k] * line_characters[k] * flags[k]
 
     # N-grams: number of the (n-1)-gram before, and the last word. Looked at are only the starts where both
     # (n-1)-grams in it are repeated; ``starts`` holds them.

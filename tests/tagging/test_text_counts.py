@@ -58,6 +58,7 @@ def test_a_text_is_counted_as_one_can_by_hand():
         "duplicate_line_characters": 22,
         "num_worded_lines": 3,
         "duplicate_worded_lines": 2,
+        "duplicate_worded_characters": 22,
         "top_ngram_characters": (2 * 6, 2 * 9, 12),  # "the cat" and "the cat sat" twice; no 4-gram twice
         "duplicate_ngram_characters": (0, 0, 0, 0, 0, 0),
         "ngram_characters": (70, 67, 58, 45, 26, 0),
