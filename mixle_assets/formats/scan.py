@@ -78,7 +78,7 @@ def _find_key_ends(codes: Codes) -> Positions:
     """Return the colons that end a JSON key: behind an unescaped quote, or behind that and one space.
 
     Inside a string a quote is escaped. One that opens a string, which may start with a colon, stands behind
-    a colon, comma, bracket or space.
+    a colon, comma, bracket, brace or space.
     """
     colons = _find(codes, _COLON)
     quotes = colons - 1
@@ -88,7 +88,7 @@ def _find_key_ends(codes: Codes) -> Positions:
     ends, quotes = colons[is_end], quotes[is_end]
     before = codes[quotes - 1]
     is_other = (before == _BACKSLASH) & (codes[quotes - 2] != _BACKSLASH)
-    for opening in (_COLON, _COMMA, _BRACKET, _SPACE):
+    for opening in (_COLON, _COMMA, _BRACKET, _OPEN, _SPACE):
         is_other |= before == opening
     return np.asarray(ends[~is_other], np.int64)
 

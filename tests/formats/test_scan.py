@@ -44,7 +44,7 @@ def test_what_may_hold_one_gets_it(line):
 
 def is_plain(text):
     """Keys that end like this, and an escaped quote behind a backslash, are looked at in vain."""
-    return not text.endswith((":", ",", "[", " ")) and '\\"' not in text
+    return not text.endswith((":", ",", "[", "{", " ")) and '\\"' not in text
 
 
 @given(
