@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError
+from mixle_assets.formats.packed_rows import open_array
 from mixle_assets.packing.arguments import non_negative
+from mixle_assets.packing.curricula import PoolFacts
 from mixle_assets.packing.dealing import Deal, deal_documents, deal_rows
 from mixle_assets.packing.description import (
     FILE_NAME,
@@ -26,8 +28,9 @@ from mixle_assets.packing.doc_sources import DocSources
 from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.order import SequenceSelector
 from mixle_assets.packing.plan import RowPlan
+from mixle_assets.packing.plan_files import SCORES
 from mixle_assets.packing.pool import PoolStream, pool_documents
-from mixle_assets.packing.selectors import CheckedSelector, load_selector
+from mixle_assets.packing.selectors import RecipeSelector, recipe_selector
 from mixle_assets.packing.settings import PackingSettings
 from mixle_assets.packing.stored_rows import StoredEpoch, StoredRows
 from mixle_assets.packing.views import PlannedRows, RankRows
@@ -121,10 +124,9 @@ class Corpus(Sequence[NDArray[Any]]):
         }
 
     @cached_property
-    def selector(self) -> SequenceSelector | None:
+    def selector(self) -> RecipeSelector | None:
         """The curriculum hook of the recipe."""
-        name = self.description.selector
-        return None if name is None else CheckedSelector(load_selector(name))
+        return recipe_selector(self.description.selector)
 
     @cached_property
     def sources(self) -> DocSources:
@@ -183,18 +185,24 @@ class Corpus(Sequence[NDArray[Any]]):
         """
         return pool_documents(self.pool_streams, self.sources.ids, seed=self.settings.seed, epoch=epoch)
 
-    def order(self, settings: PackingSettings, epoch: int, selector: SequenceSelector | None) -> NDArray[Any]:
+    def order(
+        self, settings: PackingSettings, epoch: int, selector: RecipeSelector | SequenceSelector | None
+    ) -> NDArray[Any]:
         """Return the document numbers of an epoch in order, all ranks."""
         stored = self._stored(settings, epoch, selector, ("order", "seed"))
         if stored is not None:
             return stored.documents
-        return order_documents(settings, self.pool(epoch), len(self), epoch, selector)
+        return self._order(settings, epoch, selector)
+
+    def fresh_order(self, epoch: int) -> NDArray[Any]:
+        """Return the order of an epoch worked out anew, whether or not one is stored."""
+        return self._order(self.settings, epoch, self.selector)
 
     def open_rows(
         self,
         settings: PackingSettings,
         epoch: Any,
-        selector: SequenceSelector | None,
+        selector: RecipeSelector | SequenceSelector | None,
         rank: int,
         first_row: int,
     ) -> RankRows:
@@ -214,7 +222,7 @@ class Corpus(Sequence[NDArray[Any]]):
             decisive += ["world_size"]
         stored = self._stored(settings, epoch, selector, tuple(decisive))
         if stored is None:
-            documents = order_documents(settings, self.pool(epoch), len(self), epoch, selector)
+            documents = self._order(settings, epoch, selector)
             layout = EpochLayout(settings, documents, self.sources.lengths)
             return self._gathered(layout.plan_of(rank), layout.deal_from(first_row), settings, rank)
         if rows_dealt:
@@ -222,6 +230,18 @@ class Corpus(Sequence[NDArray[Any]]):
         else:
             deal = deal_documents(stored.description.packed_rows, settings.equalize)
         return StoredRows(stored, deal, rank, lambda: self._gathered(stored.plan(rank), deal, settings, rank))
+
+    def _order(
+        self, settings: PackingSettings, epoch: int, selector: RecipeSelector | SequenceSelector | None
+    ) -> NDArray[Any]:
+        return order_documents(settings, self.pool(epoch), len(self), epoch, selector, self.facts)
+
+    def facts(self, pool: NDArray[Any] | None) -> PoolFacts:
+        """Return what a curriculum looks at."""
+        path = storage.join(self._first.folder, SCORES)
+        needs_scores = self.selector is not None and self.selector.attribute is not None
+        scores = open_array(path, dtype=np.float64, ndim=1) if needs_scores else None
+        return self.sources.facts(pool, [stream.name for stream in self.description.streams], scores)
 
     def _gathered(self, plan: RowPlan, deal: Deal, settings: PackingSettings, rank: int) -> PlannedRows:
         return PlannedRows(
@@ -232,7 +252,7 @@ class Corpus(Sequence[NDArray[Any]]):
         self,
         settings: PackingSettings,
         epoch: int,
-        selector: SequenceSelector | None,
+        selector: RecipeSelector | SequenceSelector | None,
         decisive: tuple[str, ...],
     ) -> StoredEpoch | None:
         stored = self.epochs.get(epoch)

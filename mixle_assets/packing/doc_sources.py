@@ -17,6 +17,7 @@ from mixle_assets.errors import InputError
 from mixle_assets.formats.doc_arrays import DocArrays, lengths_path_of
 from mixle_assets.formats.packed_rows import open_array
 from mixle_assets.manifest import new_hasher
+from mixle_assets.packing.curricula import PoolFacts
 from mixle_assets.packing.gather import TokenSource, source_of
 from mixle_assets.records import DocumentId
 
@@ -120,6 +121,12 @@ class DocSources:
     def stream_of(self, documents: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of the stream of each document."""
         return np.searchsorted(self.stream_starts, documents, side="right") - 1
+
+    def facts(
+        self, pool: NDArray[Any] | None, names: Sequence[str], scores: NDArray[np.float64] | None
+    ) -> PoolFacts:
+        """Return what a curriculum looks at, for a pool of these documents."""
+        return PoolFacts(pool, self.lengths, tuple(names), self.stream_starts, scores)
 
     def digest_of_file(self, file: int) -> str:
         """Return the digest of a file's dtype, lengths and tokens; reads all of it."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError, RecipeError
-from mixle_assets.formats.packed_rows import StoredFile, write_array
+from mixle_assets.formats.packed_rows import StoredFile, write_array, write_pieces
 from mixle_assets.manifest import digest_of, hash_bytes, new_hasher
 from mixle_assets.packing.description import (
     FILE_NAME,
@@ -28,10 +28,10 @@ from mixle_assets.packing.doc_sources import DocSources
 from mixle_assets.packing.gather import choose_kernel, gather_rows
 from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.ledger import count_epoch, detail_epoch
-from mixle_assets.packing.order import SequenceSelector
-from mixle_assets.packing.plan_files import write_plan
+from mixle_assets.packing.plan_files import SCORES, write_plan
 from mixle_assets.packing.pool import PoolStream, multiplicities, pool_documents
-from mixle_assets.packing.selectors import CheckedSelector, load_selector
+from mixle_assets.packing.scores import read_scores
+from mixle_assets.packing.selectors import RecipeSelector, recipe_selector
 from mixle_assets.packing.settings import PackingSettings
 from mixle_assets.recipe import Packing
 from mixle_assets.records import Written
@@ -52,6 +52,8 @@ class PackStream:
         weight: Copies an epoch.
         resample: Whether the fraction is drawn anew in each epoch.
         digests: Content digest of each file, from its manifest; empty: computed, by reading the files.
+        attribute_files: Only where the order is by score (see ``needed_attribute``): provenance name of each
+            document file, and the file of its attributes.
     """
 
     name: str
@@ -59,6 +61,7 @@ class PackStream:
     weight: float = 1.0
     resample: bool = False
     digests: tuple[str, ...] = ()
+    attribute_files: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,28 @@ class PackTask:
         )
 
     @property
-    def selector(self) -> SequenceSelector | None:
-        """The curriculum hook, its results checked."""
-        return (
-            None if self.packing.selector is None else CheckedSelector(load_selector(self.packing.selector))
+    def selector(self) -> RecipeSelector | None:
+        """The curriculum hook."""
+        return recipe_selector(self.packing.selector)
+
+    def scores(self, sources: DocSources) -> NDArray[np.float64] | None:
+        """Return the score of each document where the order is by score, else None."""
+        if self.selector is None or self.selector.attribute is None:
+            return None
+        files = dict(pair for stream in self.streams for pair in stream.attribute_files)
+        return read_scores(sources, self.selector.attribute, files)
+
+    def order(self, sources: DocSources, scores: NDArray[np.float64] | None) -> NDArray[Any]:
+        """Return the document numbers of the epoch in order."""
+        streams, settings = self.pool_streams(sources), self.settings
+        names = [stream.name for stream in self.streams]
+        return order_documents(
+            settings,
+            pool_documents(streams, sources.ids, seed=settings.seed, epoch=self.epoch),
+            sources.num_documents,
+            self.epoch,
+            self.selector,
+            lambda pool: sources.facts(pool, names, scores),
         )
 
     def pool_streams(self, sources: DocSources) -> list[PoolStream]:
@@ -133,8 +154,11 @@ def pack_epoch(task: PackTask) -> Written:
     sources = DocSources([stream.doc_arrays for stream in task.streams], task.dtype)
     _check_metadata(task, sources)
     streams = task.pool_streams(sources)
-    pool = pool_documents(streams, sources.ids, seed=settings.seed, epoch=task.epoch)
-    order = _ordered(task, settings, pool, sources.num_documents)
+    scores = task.scores(sources)
+    try:
+        order = task.order(sources, scores)
+    except ValueError as error:
+        raise RecipeError(str(error), key="packing.selector") from error
     if not len(order):
         raise RecipeError(f"epoch {task.epoch} would hold no document", key="packing")
     layout = EpochLayout(settings, order, sources.lengths)
@@ -150,6 +174,8 @@ def pack_epoch(task: PackTask) -> Written:
     for name in storage.list_folder(task.output):
         storage.remove(storage.join(task.output, name))
     files = write_plan(task.output, layout)
+    if scores is not None:
+        files[SCORES] = write_pieces(storage.join(task.output, SCORES), [scores], scores.shape, scores.dtype)
     hasher = new_hasher()
     trainable = 0
     for rank in range(settings.world_size):
@@ -169,7 +195,7 @@ def pack_epoch(task: PackTask) -> Written:
         settings=settings,
         batch_size=task.packing.batch_size,
         epochs=task.packing.epochs,
-        selector=task.packing.selector,
+        selector=None if task.selector is None else task.selector.plain(),
         dtype=task.dtype,
         streams=stored_streams,
         num_rows=num_rows,
@@ -192,6 +218,12 @@ def pack_epoch(task: PackTask) -> Written:
     )
 
 
+def needed_attribute(packing: Packing) -> str | None:
+    """Return the attribute whose files a task needs as ``PackStream.attribute_files``, or None."""
+    selector = recipe_selector(packing.selector)
+    return None if selector is None else selector.attribute
+
+
 def hash_of_files(files: dict[str, StoredFile]) -> str:
     """Return one hash for all files of an epoch: over their names and hashes, in name order."""
     return digest_of([[name, files[name].hash] for name in sorted(files)])
@@ -204,15 +236,6 @@ def corpus_digest(streams: tuple[StoredStream, ...], boundary_id: int | None) ->
         for stream in streams
     ]
     return digest_of(["mixle_assets.corpus/1", boundary_id, facts])
-
-
-def _ordered(
-    task: PackTask, settings: PackingSettings, pool: NDArray[Any] | None, num_documents: int
-) -> NDArray[Any]:
-    try:
-        return order_documents(settings, pool, num_documents, task.epoch, task.selector)
-    except ValueError as error:
-        raise RecipeError(str(error), key="packing.selector", rule=task.packing.selector) from error
 
 
 def _write_rank(

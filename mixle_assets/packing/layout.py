@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mixle_assets.packing.curricula import PoolFacts
 from mixle_assets.packing.dealing import Deal, deal_documents, deal_rows
 from mixle_assets.packing.fit import fit_documents
 from mixle_assets.packing.order import ORDERS, SequenceSelector
 from mixle_assets.packing.plan import CHUNK, RowPlan, concatenate
 from mixle_assets.packing.pool import number_dtype
+from mixle_assets.packing.selectors import RecipeSelector
 from mixle_assets.packing.settings import PackingSettings
 
 
@@ -93,7 +95,8 @@ def order_documents(
     pool: NDArray[Any] | None,
     num_documents: int,
     epoch: int,
-    selector: SequenceSelector | None = None,
+    selector: RecipeSelector | SequenceSelector | None = None,
+    facts: Callable[[NDArray[Any] | None], PoolFacts] | None = None,
 ) -> NDArray[Any]:
     """Return the document numbers of an epoch in order.
 
@@ -103,10 +106,15 @@ def order_documents(
         num_documents: Documents there are.
         epoch: Which pass.
         selector: Works on positions in the pool; its result must be a list of such positions.
+        facts: What a curriculum of ours looks at, for a pool.
 
     Returns:
         Shape (n,), in the dtype of the pool, or 4 bytes a document where that suffices.
     """
+    if isinstance(selector, RecipeSelector):
+        if facts is None:
+            raise ValueError(f"the selector {selector.name} needs the facts of a pool")
+        selector = selector.bind(facts(pool))
     size = num_documents if pool is None else len(pool)
     make: Callable[..., NDArray[Any]] = ORDERS[settings.order]
     order = make(size, seed=settings.seed, epoch=epoch, sequence_selector=selector)

@@ -5,6 +5,7 @@
     order.npy      document numbers of the epoch in order, all ranks; rank r packs order[r::world_size]
     offsets.npy    running sum of tokens in that order, from 0, boundaries included; with residency
                    ``documents`` one such sum after another for rank 0, 1, …
+    scores.npy     only where the order is by score: the score of each document
     pieces.npy     best_fit only, instead of offsets: (document, skip, begin, end) of each piece, likewise
 """
 
@@ -22,6 +23,7 @@ from mixle_assets.packing.plan import CHUNK, RowPlan, from_offsets
 from mixle_assets.packing.pool import number_dtype
 from mixle_assets.packing.settings import PackingSettings
 
+SCORES = "scores.npy"
 ORDER = "order.npy"
 OFFSETS = "offsets.npy"
 PIECES = "pieces.npy"

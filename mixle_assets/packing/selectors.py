@@ -1,4 +1,4 @@
-"""Curriculum hooks: a user's function, or one of ours, that changes the order of an epoch; and its check.
+"""Curriculum hooks: one of ours or a user's function, as a recipe names it; and the check of what it returns.
 
 A selector is called as mixle calls it, ``selector(order, seed, epoch)``, with positions in the pool, before
 the split into ranks. What it returns must be such positions again.
@@ -6,7 +6,10 @@ the split into ranks. What it returns must be such positions again.
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +17,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixle_assets.errors import RecipeError
+from mixle_assets.packing.curricula import CURRICULA, PoolFacts
 from mixle_assets.packing.order import SequenceSelector
 
+_KEY = "packing.selector"
 
-def load_selector(name: str) -> SequenceSelector:
-    """Return the function at a dotted path such as ``my_pkg.curricula.short_first``.
+
+@dataclass(frozen=True)
+class RecipeSelector:
+    """A selector as a recipe names it; becomes a function once there is a pool.
+
+    Attributes:
+        name: A name of ours, or a dotted path such as ``my_pkg.curricula.easy_first``.
+        parameters: Handed to it by keyword; ``repeats: true`` lets a function of the user's repeat positions.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def plain(self) -> Any:
+        """Return it as it stands in YAML: the name alone, or a mapping."""
+        return {"selector": self.name, **dict(self.parameters)} if self.parameters else self.name
+
+    @property
+    def attribute(self) -> str | None:
+        """Key of the attribute whose scores it needs, or None."""
+        return dict(self.parameters).get("attribute") if self.name == "by_score" else None
+
+    def bind(self, facts: PoolFacts) -> SequenceSelector:
+        """Return the function for one pool; what it returns is checked."""
+        parameters = dict(self.parameters)
+        if self.name in CURRICULA:
+            curriculum = functools.partial(CURRICULA[self.name], facts=facts, **parameters)
+            return CheckedSelector(lambda order, seed, epoch: curriculum(order, epoch))
+        repeats = bool(parameters.pop("repeats", False))
+        function = load_function(self.name)
+        return CheckedSelector(functools.partial(function, **parameters), repeats)
+
+
+def recipe_selector(use: Any) -> RecipeSelector | None:
+    """Return the selector a recipe names.
+
+    Args:
+        use: None, a name, ``{"selector": name, parameter: value}``, or an object with both as attributes.
+
+    Raises:
+        RecipeError: No such name or function, or a parameter that it does not take.
+    """
+    if use is None:
+        return None
+    if isinstance(use, str):
+        name, parameters = use, {}
+    elif isinstance(use, Mapping):
+        parameters = dict(use)
+        name = parameters.pop("selector", None)
+    else:
+        name, parameters = use.selector, dict(use.parameters)
+    if not isinstance(name, str):
+        raise RecipeError(f"names no selector: {use!r}", key=_KEY)
+    function = CURRICULA[name] if name in CURRICULA else load_function(name)
+    known = inspect.signature(function).parameters
+    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    taken = {one.name for one in known.values() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    if name not in CURRICULA:
+        taken |= {"repeats", *list(known)[3:]}
+    for parameter in parameters:
+        if parameter not in taken and not takes_all:
+            raise RecipeError(
+                f"{name} takes no {parameter!r}, but {', '.join(sorted(taken)) or 'nothing'}", key=_KEY
+            )
+    if name == "by_score" and "attribute" not in parameters:
+        raise RecipeError("by_score needs an attribute: {selector: by_score, attribute: <key>}", key=_KEY)
+    return RecipeSelector(name, tuple(sorted(parameters.items())))
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """Return the function at a dotted path.
 
     Raises:
         RecipeError: There is no such module or function.
@@ -26,14 +100,14 @@ def load_selector(name: str) -> SequenceSelector:
     module_name, _, function_name = name.rpartition(".")
     if not module_name:
         raise RecipeError(
-            f"{name!r} is no dotted path, such as my_pkg.curricula.short_first", key="packing.selector"
+            f"{name!r} is neither a dotted path nor one of {', '.join(sorted(CURRICULA))}", key=_KEY
         )
     try:
         found = getattr(importlib.import_module(module_name), function_name)
     except (ImportError, AttributeError) as error:
-        raise RecipeError(f"{name!r} cannot be imported: {error}", key="packing.selector") from error
+        raise RecipeError(f"{name!r} cannot be imported: {error}", key=_KEY) from error
     if not callable(found):
-        raise RecipeError(f"{name!r} is not a function but {found!r}", key="packing.selector")
+        raise RecipeError(f"{name!r} is not a function but {found!r}", key=_KEY)
     return found  # type: ignore[no-any-return]
 
 

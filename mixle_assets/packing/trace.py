@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mixle_assets.packing.corpus import Corpus
 from mixle_assets.packing.dealing import Deal
-from mixle_assets.packing.layout import EpochLayout, order_documents
+from mixle_assets.packing.layout import EpochLayout
 from mixle_assets.packing.plan import RowPlan
 from mixle_assets.records import DocumentId
 
@@ -145,7 +145,7 @@ def _plans(corpus: Corpus, epoch: int) -> tuple[list[RowPlan], Deal]:
     num_plans = settings.world_size if settings.residency == "documents" else 1
     if stored := corpus.epochs.get(epoch):
         return [stored.plan(number) for number in range(num_plans)], stored.deal
-    order = order_documents(settings, corpus.pool(epoch), len(corpus), epoch, corpus.selector)
+    order = corpus.order(settings, epoch, corpus.selector)
     layout = EpochLayout(settings, order, corpus.sources.lengths)
     return [layout.plan_of(number) for number in range(num_plans)], layout.deal
 

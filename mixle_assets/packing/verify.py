@@ -21,9 +21,8 @@ from mixle_assets.packing.description import FILE_NAME, rank_file
 from mixle_assets.packing.doc_sources import DocSources
 from mixle_assets.packing.epoch import PackTask
 from mixle_assets.packing.gather import gather_rows
-from mixle_assets.packing.layout import order_documents
 from mixle_assets.packing.plan import CHUNK, RowPlan, line_offsets
-from mixle_assets.packing.pool import multiplicities, pool_documents
+from mixle_assets.packing.pool import multiplicities
 from mixle_assets.packing.rows import pack_documents
 from mixle_assets.packing.stored_rows import StoredEpoch
 from mixle_assets.records import Violation
@@ -215,18 +214,14 @@ class _Declared:
     """What an epoch should be: documents, settings and weights, as declared."""
 
     def __init__(self, packed: PackTask | str, epoch: StoredEpoch) -> None:
+        self._packed = packed
+        self._corpus = Corpus([epoch])
         if isinstance(packed, str):
-            corpus = Corpus([epoch])
-            self.settings = corpus.settings
-            self.sources = corpus.sources
-            self.streams = corpus.pool_streams
-            self.selector = corpus.selector
+            self.settings, self.sources = self._corpus.settings, self._corpus.sources
+            self.epoch = epoch.description.epoch
         else:
-            self.settings = packed.settings
+            self.settings, self.epoch = packed.settings, packed.epoch
             self.sources = DocSources([stream.doc_arrays for stream in packed.streams], packed.dtype)
-            self.streams = packed.pool_streams(self.sources)
-            self.selector = packed.selector
-        self.epoch = epoch.description.epoch if isinstance(packed, str) else packed.epoch
 
     def __len__(self) -> int:
         return self.sources.num_documents
@@ -239,8 +234,9 @@ class _Declared:
         return self.settings.world_size if self.settings.residency == "documents" else 1
 
     def order(self) -> NDArray[Any]:
-        pool = pool_documents(self.streams, self.sources.ids, seed=self.settings.seed, epoch=self.epoch)
-        return order_documents(self.settings, pool, len(self), self.epoch, self.selector)
+        if isinstance(self._packed, PackTask):
+            return self._packed.order(self.sources, self._packed.scores(self.sources))
+        return self._corpus.fresh_order(self.epoch)
 
 
 def _open(packed: PackTask | str) -> tuple[_Declared, StoredEpoch]:
