@@ -135,7 +135,7 @@ class _Source:
             self.compare_unchecked(variable, value, load, rules, ask)
             self.otherwise(1, "elif", place, rules, value, ask)
         else:
-            self.compare_checked(variable, value, load, rules)
+            self.compare_checked(place, variable, value, load, rules)
             self.add(2, f"{variable} = None")
             self.otherwise(2, "if", place, rules, value, ask)
 
@@ -152,17 +152,23 @@ class _Source:
             self.add(4, f"else: {ask}")
         self.add(2, f"except (KeyError, IndexError, TypeError): {ask}")
 
-    def compare_checked(self, variable: str, value: str, load: str, rules: Sequence[Rule]) -> None:
+    def compare_checked(
+        self, place: Place, variable: str, value: str, load: str, rules: Sequence[Rule]
+    ) -> None:
         """Compare only what is a number."""
-        self.add(1, f"{variable} = None")
-        self.add(1, f"if {value} is not None:")
-        self.add(2, f"try: {load}")
-        self.add(2, "except (KeyError, IndexError, TypeError): pass")
+        if place.path:
+            self.add(1, f"{variable} = None")
+            self.add(1, f"if {value}:")
+            self.add(2, f"try: {load}")
+            self.add(2, "except (KeyError, IndexError, TypeError): pass")
+        else:
+            self.add(1, load)
         self.add(1, f"kind = type({variable})")
         self.add(1, "if kind is float or kind is int:")
         for rule in rules:
             self.add(2, f"if {self.truth(rule.reduction)}: found |= {rule.hit}")
-        self.add(2, "pass")
+        if not rules:
+            self.add(2, "pass")
         self.add(1, "else:")
 
     def otherwise(

@@ -37,7 +37,6 @@ from mixle_assets.expressions.jq_combinators import (
     attempt,
     binary,
     branches,
-    each_member,
     iterate,
     logic,
     pipe,
@@ -60,6 +59,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "/": jq_values.divide,
     "%": jq_values.remainder,
 }
+
+_COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 _FUNCTIONS: dict[str, One] = {
     "length": jq_values.length,
@@ -96,20 +97,15 @@ class _Outside(Exception):  # noqa: N818 - not an error: the program is libjq's
     """A node that is left to libjq."""
 
 
-def compile_outputs(program: Node) -> Callable[[Any], list[Any]] | None:
-    """Build the function that lists a program's outputs, or None if the program is left to libjq.
+def compile_program(program: Node) -> Compiled | None:
+    """Build the functions that run a program, or None if the program is left to libjq.
 
-    The function raises ``JqError`` where libjq ends in an error, ``Undecided`` where libjq must be asked.
+    They raise ``JqError`` where libjq ends in an error, ``Undecided`` where libjq must be asked.
     """
     try:
-        compiled = _compile(program)
+        return _compile(program)
     except _Outside:
         return None
-    one = compiled.one
-    if one is not None:
-        return lambda value: [one(value)]
-    many = compiled.many
-    return lambda value: list(many(value))
 
 
 def _compile(node: Node) -> Compiled:
@@ -137,6 +133,8 @@ def _compile(node: Node) -> Compiled:
 
             return Compiled(comma)
         case Binary(operator, left, right):
+            if operator in _COMPARISONS:
+                left, right = _as_float(left), _as_float(right)
             return binary(_BINARY[operator], _compile(left), _compile(right))
         case Negate(operand):
             return pipe(_compile(operand), single(jq_values.negate))
@@ -158,6 +156,13 @@ def _compile(node: Node) -> Compiled:
         case Call(name, arguments):
             return _compile_call(name, arguments)
     raise _Outside
+
+
+def _as_float(node: Node) -> Node:
+    """A constant to compare with, as a float: most scores are, and two floats compare at once."""
+    if isinstance(node, Literal) and type(node.value) is int and node.exact:
+        return Literal(float(node.value))
+    return node
 
 
 # -- paths --------------------------------------------------------------------------------------------
@@ -260,9 +265,9 @@ def _compile_call(name: str, arguments: tuple[Node, ...]) -> Compiled:
 
             return Compiled(first)
         case ("any" | "all", ()):
-            return quantifier(each_member, single(lambda value: value).many, stops_at=name == "any")
+            return quantifier(_compile(Iterate(Identity())), _compile(Identity()), stops_at=name == "any")
         case ("any" | "all", (condition,)):
-            return quantifier(each_member, _compile(condition).many, stops_at=name == "any")
+            return quantifier(_compile(Iterate(Identity())), _compile(condition), stops_at=name == "any")
         case ("any" | "all", (generator, condition)):
-            return quantifier(_compile(generator).many, _compile(condition).many, stops_at=name == "any")
+            return quantifier(_compile(generator), _compile(condition), stops_at=name == "any")
     raise _Outside

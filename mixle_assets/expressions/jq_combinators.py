@@ -24,10 +24,12 @@ class Compiled:
     Attributes:
         many: From an input to all outputs.
         one: From an input to the output, if there is always exactly one.
+        members: From an input to the list of all outputs, if an error can only come before the first.
     """
 
     many: Many
     one: One | None = None
+    members: Callable[[Any], list[Any]] | None = None
 
 
 def single(one: One) -> Compiled:
@@ -52,7 +54,10 @@ def iterate(target: Compiled, optional: bool) -> Compiled:
                 raise
             yield from members
 
-    return Compiled(iterated)
+    one = target.one
+    if optional or one is None:
+        return Compiled(iterated)
+    return Compiled(iterated, members=lambda value: jq_values.members(one(value)))
 
 
 def pipe(left: Compiled, right: Compiled) -> Compiled:
@@ -161,11 +166,6 @@ def attempt(body: Many) -> Compiled:
     return Compiled(attempted)
 
 
-def each_member(value: Any) -> Iterator[Any]:
-    """``.[]``."""
-    yield from jq_values.members(value)
-
-
 def select(condition: Many) -> Compiled:
     """``select(condition)``: the input, once for each true output of the condition."""
 
@@ -177,12 +177,22 @@ def select(condition: Many) -> Compiled:
     return Compiled(selected)
 
 
-def quantifier(generator: Many, condition: Many, *, stops_at: bool) -> Compiled:
+def quantifier(generator: Compiled, condition: Compiled, *, stops_at: bool) -> Compiled:
     """``any`` ends at the first true condition, ``all`` at the first false one."""
+    members, ask = generator.members, condition.one
+    if members is not None and ask is not None:
+
+        def quantified_members(value: Any) -> bool:
+            for member in members(value):
+                if is_truthy(ask(member)) is stops_at:
+                    return stops_at
+            return not stops_at
+
+        return single(quantified_members)
 
     def quantified(value: Any) -> bool:
-        for member in generator(value):
-            for found in condition(member):
+        for member in generator.many(value):
+            for found in condition.many(member):
                 if is_truthy(found) is stops_at:
                     return stops_at
         return not stops_at

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jq
 import orjson
 
 from mixle_assets.errors import EvaluationError, ExpressionError
-from mixle_assets.expressions.jq_closures import compile_outputs
+from mixle_assets.expressions.jq_closures import compile_program
 from mixle_assets.expressions.jq_parser import parse_jq
 from mixle_assets.expressions.jq_reads import reads_of_jq
 from mixle_assets.expressions.jq_values import JqError, Undecided
@@ -25,14 +25,10 @@ from mixle_assets.expressions.reads import Reads
 Outcome: TypeAlias = list[bool] | str
 """Truths of a rule's outputs, or the message of the error it ended in."""
 
+# Dolma's truth of an output; Python's truth of its value is the same.
 _TRUTH = '(. != null and . != false and . != 0 and . != "" and . != [] and . != {})'
 
 _PLACE = re.compile(r"at <top-level>, line (\d+), column (\d+)")
-
-
-def is_true(output: Any) -> bool:
-    """Dolma's truth of a jq output: null, false, 0, 0.0, "", [] and {} are false."""
-    return bool(output)
 
 
 def compile_jq(expression: str) -> Any:
@@ -86,7 +82,7 @@ class JqProgram:
         self._program = compile_jq(expression)
         self.tree = parse_jq(expression)
         self.reads = reads_of_jq(self.tree, by_value=by_value)
-        self._in_python = None if self.tree is None else compile_outputs(self.tree)
+        self._in_python = None if self.tree is None else compile_program(self.tree)
         self.runs_in_libjq = self._in_python is None
         self._projection = _Projection(self.reads)
 
@@ -98,10 +94,36 @@ class JqProgram:
         """
         if self._in_python is not None:
             try:
-                return self._in_python(document)
+                return list(self._in_python.many(document))
             except (JqError, Undecided):
                 pass  # libjq decides, and words the error
         return self.outputs_of_libjq(document)
+
+    def compile_match(self, *, all_outputs: bool) -> Callable[[Mapping[str, Any]], bool]:
+        """Build the rule that this program is.
+
+        Args:
+            all_outputs: Whether it needs at least one output and all of them true, or any true one.
+
+        Returns:
+            A function from a document to the truth; it raises ``EvaluationError``.
+        """
+
+        def matches(document: Mapping[str, Any]) -> bool:
+            outputs = self.outputs(document)
+            return bool(outputs) and all(outputs) if all_outputs else any(outputs)
+
+        one = None if self._in_python is None else self._in_python.one
+        if one is None:
+            return matches
+
+        def matches_at_once(document: Mapping[str, Any]) -> bool:
+            try:
+                return bool(one(document))
+            except (JqError, Undecided):
+                return matches(document)
+
+        return matches_at_once
 
     def outputs_of_libjq(self, document: Mapping[str, Any]) -> list[Any]:
         """Run the program in libjq, whatever Python can do.

@@ -97,31 +97,43 @@ def _compare_objects(left: dict[str, Any], right: dict[str, Any]) -> int:
 
 def equal(left: Any, right: Any) -> bool:
     """``==``."""
+    if type(left) is float and type(right) is float:
+        return left == right
     return compare(left, right) == 0
 
 
 def unequal(left: Any, right: Any) -> bool:
     """``!=``."""
+    if type(left) is float and type(right) is float:
+        return left != right
     return compare(left, right) != 0
 
 
 def less(left: Any, right: Any) -> bool:
     """``<``."""
+    if type(left) is float and type(right) is float:
+        return left < right
     return compare(left, right) < 0
 
 
 def at_most(left: Any, right: Any) -> bool:
     """``<=``."""
+    if type(left) is float and type(right) is float:
+        return left <= right
     return compare(left, right) <= 0
 
 
 def greater(left: Any, right: Any) -> bool:
     """``>``."""
+    if type(left) is float and type(right) is float:
+        return left > right
     return compare(left, right) > 0
 
 
 def at_least(left: Any, right: Any) -> bool:
     """``>=``."""
+    if type(left) is float and type(right) is float:
+        return left >= right
     return compare(left, right) >= 0
 
 

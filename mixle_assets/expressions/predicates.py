@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from mixle_assets.errors import ExpressionError
 from mixle_assets.expressions.conditions import Reduction
 from mixle_assets.expressions.jq_conditions import reduction_of_jq
-from mixle_assets.expressions.jq_programs import JqProgram, is_true
+from mixle_assets.expressions.jq_programs import JqProgram
 from mixle_assets.expressions.jsonpath_ast import Filter, Path
 from mixle_assets.expressions.jsonpath_conditions import reduction_of_jsonpath
 from mixle_assets.expressions.jsonpath_nodes import (
@@ -120,11 +120,7 @@ def compile_match(path: Path) -> Matches:
 
 def _compile_jq(expression: str, role: Role) -> Predicate:
     program = JqProgram(expression, by_value=False)
-    combine = combine_outputs(role)
-
-    def matches(document: Mapping[str, Any]) -> bool:
-        return combine([is_true(output) for output in program.outputs(document)])
-
+    matches = program.compile_match(all_outputs=role == "include")
     return Predicate(
         expression,
         "jq",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mixle_assets.expressions.jq_closures import compile_outputs
+from mixle_assets.expressions.jq_closures import compile_program
 from mixle_assets.expressions.jq_parser import parse_jq
 from mixle_assets.expressions.jq_programs import JqProgram
 from mixle_assets.expressions.jq_values import JqError, Undecided
@@ -104,11 +104,11 @@ def of_libjq(program: str, value: object) -> list[object] | str:
 def of_python(program: str, value: object) -> list[object] | str | None:
     """Outputs or "error"; None where libjq is asked."""
     tree = parse_jq(program)
-    run = None if tree is None else compile_outputs(tree)
+    run = None if tree is None else compile_program(tree)
     if run is None:
         return None
     try:
-        return run(value)
+        return list(run.many(value))
     except JqError:
         return "error"
     except Undecided:
