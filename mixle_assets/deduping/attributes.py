@@ -86,8 +86,31 @@ def write_duplicate_attributes(task: AttributeTask) -> dict[str, Written]:
             while batch is not None and batch.file == number:
                 writer.write(b"".join(_encode_rows(batch, task.rules, counts)))
                 batch = next(batches, None)
-        written[name] = Written(writer.rows_digest, writer.file_hash, writer.size_in_bytes, counts)
+        written[name] = Written(
+            writer.rows_digest,
+            writer.file_hash,
+            writer.size_in_bytes,
+            counts,
+            details={"attributes": describe_attributes(task.rules)},
+        )
     return written
+
+
+def describe_attributes(rules: Dedupe) -> dict[str, str]:
+    """Return what the score under each key of the attributes means."""
+    meanings: dict[str, str] = {}
+    if (documents := rules.documents) is not None:
+        meanings[documents.attribute_name] = f"1: another document has the same value at {documents.key}"
+    if (near := rules.near_documents) is not None:
+        runs = f"runs of {near.ngram_length} words"
+        meanings[near.attribute_name] = f"estimated share of {runs} in common with the document kept, 0 to 1"
+    for kind, where in ((rules.paragraphs, "elsewhere"), (rules.decontamination, "in the reference set")):
+        if kind is not None and kind.by_ngram is None:
+            meanings[kind.attribute_name] = f"1: the paragraph stands {where}"
+        elif kind is not None and kind.by_ngram is not None:
+            runs = f"the paragraph's runs of {kind.by_ngram.ngram_length} words"
+            meanings[kind.attribute_name] = f"share of {runs} that stand {where}, 0 to 1"
+    return meanings
 
 
 class _MarkedBatch(NamedTuple):

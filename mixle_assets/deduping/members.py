@@ -118,7 +118,7 @@ def group_members(members: Sequence[Member], kind: Kind) -> dict[str, list[int]]
     """Return which members share an index of one kind: its name to numbers of members, rising.
 
     Raises:
-        RecipeError: Streams that share an index disagree about the copy to keep.
+        RecipeError: Streams that share an index disagree about the copy to keep, or what is known.
     """
     groups: dict[str, list[int]] = {}
     for number, member in enumerate(members):
@@ -132,12 +132,14 @@ def group_members(members: Sequence[Member], kind: Kind) -> dict[str, list[int]]
                 member for member in map(members.__getitem__, numbers) if isinstance(member, HashedShard)
             ]
             for shard in shards[1:]:
-                if shard.rules.keep != shards[0].rules.keep:
-                    raise RecipeError(
-                        f"streams {shards[0].stream} and {shard.stream} share the index of {name}, but keep "
-                        f"{shards[0].rules.keep!r} and {shard.rules.keep!r}",
-                        key="dedupe.keep",
-                    )
+                for key in ("keep", "against"):
+                    ours, theirs = getattr(shards[0].rules, key), getattr(shard.rules, key)
+                    if ours != theirs:
+                        raise RecipeError(
+                            f"streams {shards[0].stream} and {shard.stream} share the index of {name}, "
+                            f"but say {ours!r} and {theirs!r}",
+                            key=f"dedupe.{key}",
+                        )
     return groups
 
 

@@ -16,12 +16,13 @@ from xxhash import xxh3_64_intdigest
 from mixle_assets import storage
 from mixle_assets.deduping.keys import MISSING, key_getter
 from mixle_assets.deduping.members import group_of, stream_rank
-from mixle_assets.deduping.words import is_blank, num_words
+from mixle_assets.deduping.ngrams import ngram_starts
+from mixle_assets.deduping.words import is_blank, num_words, split_words
 from mixle_assets.formats.attributes import read_attribute_rows
 from mixle_assets.formats.documents import read_documents
 from mixle_assets.formats.lines import OnMalformed
 from mixle_assets.planning import PlannedFile
-from mixle_assets.recipe import Dedupe
+from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs
 from mixle_assets.records import Violation
 
 
@@ -33,7 +34,9 @@ class DedupedShard(msgspec.Struct, frozen=True):
         files: Its document files, in plan order.
         rules: The stream's ``dedupe`` section.
         attributes: Provenance name of each file to its attribute file.
-        eligible: As in ``index.HashedShard``.
+        against: The files of ``rules.against``.
+        reference: The files of ``rules.decontamination.reference``.
+        eligible: As in ``members.HashedShard``.
         codec: ``gz``, ``zst`` or ``""`` of the document files; None takes it from the extension.
         malformed_row: As the shard was hashed with.
     """
@@ -42,28 +45,37 @@ class DedupedShard(msgspec.Struct, frozen=True):
     files: tuple[PlannedFile, ...]
     rules: Dedupe
     attributes: dict[str, str]
+    against: tuple[PlannedFile, ...] = ()
+    reference: tuple[PlannedFile, ...] = ()
     eligible: str | None = None
     codec: str | None = None
     malformed_row: OnMalformed = "error"
 
 
-class _Unit(NamedTuple):
-    """One thing that is compared: in which index and by what, and the key and span that would mark it."""
+class _Compared(NamedTuple):
+    """A document or a paragraph as it is compared.
+
+    ``values`` are looked up in the index ``group``; the last ``num_counted`` of them make its score. Without
+    a threshold it is marked, with score 1, where its one value is a repetition.
+    """
 
     group: str
-    value: Any
+    values: list[str]
+    num_counted: int
+    threshold: float | None
     attribute_name: str
     span: list[int]
 
 
 class _Place(NamedTuple):
-    """One document beside its attribute row."""
+    """One document beside its attribute row; None for one of a reference set."""
 
     shard: DedupedShard
     where: str
+    rank: int
     takes_part: bool
     document: dict[str, Any]
-    attributes: dict[str, Any]
+    attributes: dict[str, Any] | None
 
 
 def find_missing_rows(shard: DedupedShard) -> Iterator[Violation]:
@@ -85,84 +97,140 @@ def find_missing_rows(shard: DedupedShard) -> Iterator[Violation]:
 def find_wrong_survivors(shards: Sequence[DedupedShard], *, one_in: int = 1) -> Iterator[Violation]:
     """Yield the documents whose marks are not what comparing all texts with each other gives.
 
-    Reads everything twice and keeps each different value once in memory; looking at a part of the values
-    bounds that.
+    Looks at equal documents and paragraphs, also by n-grams; not at near ones. Reads everything twice and
+    keeps each different value once in memory; looking at a part of the values bounds that.
 
     Args:
         shards: All shards of the plan that dedupe, in plan order.
-        one_in: Look at one value in so many, chosen by its hash, so at the same ones everywhere.
+        one_in: Look at one value in so many, chosen by its hash, so at the same ones everywhere; then
+            paragraphs that are compared by n-grams are left out.
     """
-    best: dict[tuple[str, Any], tuple[int, int]] = {}
-    num_copies: dict[tuple[str, Any], int] = {}
-    for _, units in _ranked(shards, one_in):
-        for rank, unit in units:
-            key = (unit.group, unit.value)
-            best[key] = min(rank, best.get(key, rank))
-            num_copies[key] = num_copies.get(key, 0) + 1
-    for place, units in _ranked(shards, one_in):
+    best: dict[tuple[str, str], tuple[int, int]] = {}
+    repeated: set[tuple[str, str]] = set()
+    for _, compared in _ranked(shards, one_in):
+        for item, ranks in compared:
+            for value, rank in zip(item.values, ranks, strict=True):
+                key = (item.group, value)
+                if key in best:
+                    repeated.add(key)
+                best[key] = min(rank, best.get(key, rank))
+    for place, compared in _ranked(shards, one_in):
+        if place.attributes is None:
+            continue
         keeps_none = place.shard.rules.keep == "none"
-        asked: dict[str, list[list[int]]] = {}
-        expected: dict[str, list[list[int]]] = {}
-        for rank, unit in units:
-            key = (unit.group, unit.value)
-            asked.setdefault(unit.attribute_name, []).append(unit.span)
-            spans = expected.setdefault(unit.attribute_name, [])
-            if unit.value is not None and num_copies[key] > 1 and (keeps_none or rank != best[key]):
-                spans.append([*unit.span, 1])
-        for name, spans in expected.items():
-            found = place.attributes.get(name, [])
-            if one_in > 1:
-                found = [span for span in found if span[:2] in asked[name]]
-            if found != spans:
-                yield Violation(place.where, f"{name}: {spans}", f"{name}: {found}")
+        are_repetitions = [
+            [
+                (item.group, value) in repeated and (keeps_none or rank != best[item.group, value])
+                for value, rank in zip(item.values, ranks, strict=True)
+            ]
+            for item, ranks in compared
+        ]
+        yield from _compare(place, [item for item, _ in compared], are_repetitions, is_sample=one_in > 1)
+
+
+def find_wrong_contamination(shard: DedupedShard) -> Iterator[Violation]:
+    """Yield the documents of which other paragraphs are marked than those that stand in the reference set."""
+    rules = shard.rules.decontamination
+    if rules is None:
+        return
+    known = {
+        value
+        for file in shard.reference
+        for _, document in _documents(shard, file)
+        for item in _paragraphs(document["text"], rules, shard.rules, "reference")
+        for value in item.values
+    }
+    for place in _places([msgspec.structs.replace(shard, against=())]):
+        items = list(_paragraphs(place.document["text"], rules, shard.rules, "reference"))
+        stand_there = [[place.takes_part and value in known for value in item.values] for item in items]
+        yield from _compare(place, items, stand_there, is_sample=False)
+
+
+def _compare(
+    place: _Place, items: Sequence[_Compared], are_repetitions: Sequence[Sequence[bool]], *, is_sample: bool
+) -> Iterator[Violation]:
+    """Yield the attributes of one document that are not those its repetitions give."""
+    expected: dict[str, list[list[Any]]] = {}
+    asked: dict[str, list[list[int]]] = {}
+    for item, are_repeated in zip(items, are_repetitions, strict=True):
+        asked.setdefault(item.attribute_name, []).append(item.span)
+        marks = expected.setdefault(item.attribute_name, [])
+        num_repeated = sum(are_repeated[len(are_repeated) - item.num_counted :])
+        if item.threshold is None:
+            if num_repeated:
+                marks.append([*item.span, 1])
+        elif item.num_counted:
+            score = np.divide(num_repeated, item.num_counted, dtype=np.float32)
+            if score >= np.float32(item.threshold):
+                marks.append([*item.span, float(score)])
+    for name, marks in expected.items():
+        found = (place.attributes or {}).get(name, [])
+        if is_sample:
+            found = [span for span in found if span[:2] in asked[name]]
+        if found != marks:
+            yield Violation(place.where, f"{name}: {marks}", f"{name}: {found}")
 
 
 def _ranked(
     shards: Sequence[DedupedShard], one_in: int
-) -> Iterator[tuple[_Place, list[tuple[tuple[int, int], _Unit]]]]:
-    """Yield each document with what is compared of it; of equal ones the one with the lowest rank stays."""
+) -> Iterator[tuple[_Place, list[tuple[_Compared, list[tuple[int, int]]]]]]:
+    """Yield each document with what is compared of it and the rank of each value: the lowest stays."""
     position = 0
     for place in _places(shards):
-        stream = stream_rank(place.shard.stream, place.shard.rules)
-        units = []
-        for unit in _units(place):
-            position += 1
-            if unit.value is None or one_in == 1 or xxh3_64_intdigest(unit.value.encode()) % one_in == 0:
-                units.append(((stream, position), unit))
-        yield place, units
+        compared = []
+        for item in _items(place):
+            ranks = [(place.rank, position + number) for number in range(len(item.values))]
+            position += len(ranks)
+            is_looked_at = item.threshold is None and all(
+                xxh3_64_intdigest(value.encode()) % one_in == 0 for value in item.values
+            )
+            if one_in == 1 or is_looked_at:
+                compared.append((item, ranks))
+        yield place, compared
 
 
-def _units(place: _Place) -> Iterator[_Unit]:
-    """Yield what of a document is compared; the value is None where it takes no part."""
+def _items(place: _Place) -> Iterator[_Compared]:
+    """Yield the document and its paragraphs as they are compared; without values where they are not."""
     rules, text = place.shard.rules, place.document["text"]
     if rules.documents is not None:
         value = key_getter(rules.documents.key)(place.document)
         takes_part = place.takes_part and value is not MISSING and value is not None
         if isinstance(value, str):
             takes_part = takes_part and _is_compared(value, rules)
-        yield _Unit(
-            group_of(rules, "documents") or "",
-            # JSON, so that 1, 1.0, true and "1" are four values.
-            json.dumps(value, sort_keys=True) if takes_part else None,
-            rules.documents.attribute_name,
-            [0, len(text)],
-        )
-    if rules.paragraphs is not None and text:
-        separator = rules.paragraphs.separator
-        start = 0
-        pieces = text.split(separator)
-        for number, piece in enumerate(pieces):
-            is_last = number == len(pieces) - 1
-            ends_text = number == len(pieces) - 2 and not pieces[-1]
-            end = start + len(piece) + (0 if is_last or ends_text else len(separator))
-            takes_part = place.takes_part and _is_compared(piece, rules)
-            yield _Unit(
-                group_of(rules, "paragraphs") or "",
-                piece if takes_part else None,
-                rules.paragraphs.attribute_name,
-                [start, end],
-            )
-            start = end
+        # As JSON, so that 1, 1.0, true and "1" are four values.
+        values = [json.dumps(value, sort_keys=True)] if takes_part else []
+        group = group_of(rules, "documents") or ""
+        yield _Compared(group, values, len(values), None, rules.documents.attribute_name, [0, len(text)])
+    if rules.paragraphs is not None:
+        for item in _paragraphs(text, rules.paragraphs, rules, group_of(rules, "paragraphs") or ""):
+            yield item if place.takes_part else item._replace(values=[], num_counted=0)
+
+
+def _paragraphs(
+    text: str, kind: DedupeParagraphs | Decontamination, rules: Dedupe, group: str
+) -> Iterator[_Compared]:
+    pieces = text.split(kind.separator) if text else []
+    start = 0
+    for number, piece in enumerate(pieces):
+        is_last = number == len(pieces) - 1
+        ends_text = number == len(pieces) - 2 and not pieces[-1]
+        end = start + len(piece) + (0 if is_last or ends_text else len(kind.separator))
+        values: list[str] = []
+        num_counted = 0
+        if _is_compared(piece, rules):
+            values, num_counted = [piece], 1
+            if (ngrams := kind.by_ngram) is not None:
+                words = split_words(piece)
+                starts = ngram_starts(len(words), ngrams.ngram_length, ngrams.stride)
+                # Line feeds are no words, so a run is told from a paragraph, unless it is one word.
+                values = ["\n".join(words[first : first + ngrams.ngram_length]) for first in starts]
+                num_counted = len(values)
+                if num_counted < 2 and not ngrams.skip_short_paragraphs:
+                    values.append(piece)
+                    num_counted = 1
+        threshold = None if kind.by_ngram is None else kind.by_ngram.overlap_threshold
+        yield _Compared(group, values, num_counted, threshold, kind.attribute_name, [start, end])
+        start = end
 
 
 def _is_compared(value: str, rules: Dedupe) -> bool:
@@ -172,14 +240,23 @@ def _is_compared(value: str, rules: Dedupe) -> bool:
 
 
 def _places(shards: Sequence[DedupedShard]) -> Iterator[_Place]:
+    """Yield every document: first those that are only compared with, then those of the shards."""
+    seen: set[tuple[str, Dedupe]] = set()
     for shard in shards:
+        for file in shard.against:
+            if (file.path, shard.rules) not in seen:
+                seen.add((file.path, shard.rules))
+                for line, document in _documents(shard, file):
+                    yield _Place(shard, f"{file.name}:{line}", -1, True, document, None)
+    for shard in shards:
+        rank = stream_rank(shard.stream, shard.rules)
         eligible = None if shard.eligible is None else np.load(storage.local_path(shard.eligible))
         number = 0
         for file in shard.files:
             rows = read_attribute_rows(shard.attributes[file.name])
             for (line, document), (_, _, attributes) in zip(_documents(shard, file), rows, strict=False):
                 takes_part = eligible is None or bool(eligible[number])
-                yield _Place(shard, f"{file.name}:{line}", takes_part, document, attributes)
+                yield _Place(shard, f"{file.name}:{line}", rank, takes_part, document, attributes)
                 number += 1
 
 

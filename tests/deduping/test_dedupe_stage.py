@@ -145,7 +145,7 @@ def test_streams_that_share_an_index_must_keep_the_same_copy(dedupe):
     shards = {"a/0000": {"a.jsonl": ["x"]}, "b/0000": {"b.jsonl": ["x"]}}
 
     with pytest.raises(
-        RecipeError, match="a and b share the index of paragraphs, but keep 'first' and 'none'"
+        RecipeError, match="a and b share the index of paragraphs, but say 'first' and 'none'"
     ):
         dedupe(shards, {"a": BY_LINE, "b": Dedupe(paragraphs={}, keep="none")})
 
@@ -172,6 +172,59 @@ def test_documents_that_are_not_eligible_neither_lose_nor_win(dedupe, tmp_path):
     np.save(tmp_path / "eligible.npy", np.array([True]))
     with pytest.raises(InputError, match="must hold 3 bools"):
         deduping.build_index(deduping.IndexTask((task,)))
+
+
+def test_streams_that_share_an_index_must_know_the_same_documents(dedupe):
+    shards = {"a/0000": {"a.jsonl": ["x"]}, "b/0000": {"b.jsonl": ["x"]}}
+
+    with pytest.raises(RecipeError, match=r"dedupe\.against: .* but say \(\) and \('k\.jsonl',\)"):
+        dedupe(shards, {"a": BY_LINE, "b": Dedupe(paragraphs={}, against=["k.jsonl"])})
+
+
+@pytest.mark.parametrize("keep", ["first", "none", {"prefer": ["p"]}])
+def test_a_copy_of_a_known_document_is_marked_and_names_it(dedupe, keep):
+    known = {"against": {"known/k.jsonl": ["other", {"id": "r7", "text": "same"}, {"id": 8, "text": "same"}]}}
+    rules = Dedupe(documents={}, paragraphs={}, keep=keep, against=["known/k.jsonl"])
+    corpus = dedupe({"p/0000": {"a.jsonl": ["same", "new", "new\nsame"]}}, rules, references=known)
+
+    assert corpus.attributes("a.jsonl")[0] == {
+        DOCUMENTS: [[0, 4, 1]],
+        DOCUMENTS + "_match": ["r7"],
+        PARAGRAPHS: [[0, 4, 1]],
+    }
+    assert [DOCUMENTS in row for row in corpus.attributes("a.jsonl")] == [True, False, False]
+    (batch,) = read_slice(corpus.path("duplicate_index", "p/0000"))
+    assert batch.first.places == [Place("known/k.jsonl", 2, '"r7"')]
+
+
+def test_contamination_scores_one_for_a_whole_match_and_a_half_for_half_of_the_runs(dedupe):
+    # Nine words make eight runs of two: the second document shares the first four.
+    benchmark = {
+        "decontamination": {
+            "eval.jsonl": [{"id": "q1", "text": "what is the name of the tallest known tree"}]
+        }
+    }
+    texts = [
+        "before\nwhat is the name of the tallest known tree",
+        "what is the name of a big old thing",
+        "nothing of that kind",
+    ]
+    rules = Dedupe(
+        decontamination={
+            "reference": ["eval.jsonl"],
+            "by_ngram": {"ngram_length": 2, "overlap_threshold": 0.1},
+        }
+    )
+    corpus = dedupe({"p/0000": {"a.jsonl": texts}}, rules, references=benchmark)
+
+    assert corpus.attributes("a.jsonl") == [
+        {"contaminated_spans": [[7, 49, 1.0]], "contaminated_spans_match": ["q1"]},
+        {"contaminated_spans": [[0, 35, 0.5]], "contaminated_spans_match": ["q1"]},
+        {"contaminated_spans": []},
+    ]
+    assert corpus.written["a.jsonl"].details["attributes"]["contaminated_spans"] == (
+        "share of the paragraph's runs of 2 words that stand in the reference set, 0 to 1"
+    )
 
 
 SOME = {

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mixle_assets.deduping.verify import DedupedShard, find_missing_rows, find_wrong_survivors
+from mixle_assets.deduping.verify import (
+    DedupedShard,
+    find_missing_rows,
+    find_wrong_contamination,
+    find_wrong_survivors,
+)
 from mixle_assets.recipe import Dedupe
 
 RULES = Dedupe(documents={}, paragraphs={})
@@ -42,6 +47,8 @@ def deduped(dedupe):
         Dedupe(documents={}, paragraphs={}, keep={"prefer": ["b"]}),
         Dedupe(paragraphs={"separator": "o"}, min_length=2),
         Dedupe(documents={"key": "$.id"}, min_words=1),
+        Dedupe(paragraphs={"by_ngram": {"ngram_length": 1, "overlap_threshold": 0.4}}, skip_empty=False),
+        Dedupe(paragraphs={"by_ngram": {"ngram_length": 2, "skip_short_paragraphs": True}}),
     ],
 )
 @pytest.mark.parametrize("one_in", [1, 2])
@@ -91,3 +98,44 @@ def test_a_missing_a_foreign_and_a_surplus_row_are_found(deduped):
     path.write_text("".join([*rows, rows[0]]))
     (violation,) = find_missing_rows(shards[0])
     assert violation.found == "id 'a.jsonl:1'"
+
+
+NGRAMS = {"by_ngram": {"ngram_length": 2, "overlap_threshold": 0.4}}
+REFERENCE = {"r.jsonl": [{"id": "r7", "text": "one\ntwo three four"}]}
+
+
+@pytest.mark.parametrize("options", [{}, NGRAMS])
+def test_wrong_contamination_is_found(dedupe, options):
+    rules = Dedupe(decontamination={"reference": ["r.jsonl"], **options})
+    texts = ["zero\none", "two three four", "two three five", "six"]
+    corpus = dedupe({"p/0000": {"a.jsonl": texts}}, rules, references={"decontamination": REFERENCE})
+    shard = DedupedShard(
+        "p",
+        corpus.files["p/0000"],
+        rules,
+        {"a.jsonl": corpus.attribute_path("a.jsonl")},
+        reference=corpus.references["decontamination"],
+    )
+    assert list(find_wrong_contamination(shard)) == []
+    assert [len(row["contaminated_spans"]) for row in corpus.attributes("a.jsonl")] == [
+        1,
+        1,
+        bool(options),
+        0,
+    ]
+
+    path = Path(corpus.attribute_path("a.jsonl"))
+    path.write_text(path.read_text().replace("[[5,8,1", "[[0,5,1"))
+    (violation,) = find_wrong_contamination(shard)
+    assert violation.where == "a.jsonl:1"
+
+
+def test_copies_of_known_documents_are_checked_too(dedupe):
+    corpus = dedupe(
+        {"p/0000": {"a.jsonl": ["x", "y", "x"]}}, RULES, references={"against": {"k.jsonl": ["x"]}}
+    )
+    shard = DedupedShard("p", corpus.files["p/0000"], RULES, {"a.jsonl": corpus.attribute_path("a.jsonl")})
+
+    with_known = DedupedShard("p", shard.files, RULES, shard.attributes, against=corpus.references["against"])
+    assert list(find_wrong_survivors([with_known])) == []
+    assert [violation.where for violation in find_wrong_survivors([shard])] == ["a.jsonl:1"] * 2
