@@ -170,7 +170,7 @@ def _compile_step(step: Step) -> Find:
                 below[name] for below in _descendants(node) if type(below) is dict and name in below
             ]
         case DescendAll():
-            return lambda node, document: [below for below in _descendants(node) if below is not node]
+            return lambda node, document: list(_descendants(node))[1:]
         case Wildcard():
             return lambda node, document: members(node)
         case Index(position):
@@ -200,10 +200,12 @@ def _compile_step(step: Step) -> Find:
 
 
 def _descendants(node: Any) -> Iterator[Any]:
-    """Yield the value and all below it, each before what it holds; documents nest 128 deep at most."""
-    yield node
-    for member in members(node):
-        yield from _descendants(member)
+    """Yield the value and all below it, each before what it holds, however deep they nest."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(reversed(members(found)))
 
 
 def _slice(node: Any, step: Slice) -> list[Any]:

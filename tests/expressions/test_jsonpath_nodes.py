@@ -191,3 +191,12 @@ def test_odd_keys_are_selected_in_quotes(key, expression):
 def test_a_document_without_attributes_matches_no_rule_on_them(document):
     assert not compile_predicate("$.attributes[?(@.x[0][2] < 50)]").matches(document)
     assert not compile_predicate("$.attributes.x").matches(document)
+
+
+def test_a_document_may_nest_deeper_than_python_recurses():
+    document = {"x": 1}
+    for _ in range(5000):
+        document = {"a": [document]}
+
+    assert compile_find(parse_jsonpath("$..x"))(document, document) == [1]
+    assert compile_find(parse_jsonpath("$..*"))(document, document)[-1] == 1

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mixle_assets.errors import EvaluationError, ExpressionError, RecipeError
+from mixle_assets.expressions.predicates import compile_predicate
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.mixing.rule_statistics import RuleStatistics
 
@@ -240,3 +243,78 @@ def test_the_rules_say_what_they_read(include, exclude, fields, keys):
     rules = compile_rules(include, exclude)
 
     assert (rules.fields, rules.attribute_keys) == (fields, keys)
+
+
+RULES = {
+    "jsonpath": [
+        "$.attributes.a",
+        "$.attributes[?(@.a[0][2] > 0.5)]",
+        "$.attributes[?(@.a && @.a[0] && @.a[0][2] <= 0.5)]",
+        "$.attributes[?(@.b != 1)]",
+        "$.attributes.a[?(@[2] > 0.5)]",
+    ],
+    "jq": [
+        ".attributes.a",
+        ".attributes.a[0][2] > 0.5",
+        ".attributes.a[][2] > 0.5",  # fails where there is no a
+        ".attributes.b / 0 > 1",  # fails
+        ".attributes.b | tostring | length > 3",  # runs in libjq
+    ],
+}
+
+
+def filters(syntax):
+    some = st.lists(st.sampled_from(RULES[syntax]), max_size=3, unique=True)
+    return st.tuples(some, some, st.just(syntax))
+
+
+attribute_values = st.sampled_from(
+    [[], [[0, 1, 0.5]], [[0, 1, 0.9]], [[0, 1, 0.9], [1, 2, 0.1]], None, 1, "x"]
+)
+filtered_documents = st.fixed_dictionaries(
+    {"attributes": st.fixed_dictionaries({}, optional={"a": attribute_values, "b": attribute_values})}
+)
+
+
+def or_error(ask):
+    """What is given, or rule and message of the error."""
+    try:
+        return ask()
+    except EvaluationError as error:
+        return error.rule, error.message
+
+
+def judge_one_by_one(include, exclude, syntax, document):
+    """Dolma's order, told plainly: an error counts only where it is reached."""
+    if include and not any(
+        compile_predicate(rule, syntax, role="include").matches(document) for rule in include
+    ):
+        return False, "include"
+    for rule in exclude:
+        if compile_predicate(rule, syntax, role="exclude").matches(document):
+            return False, rule
+    return True, None
+
+
+@settings(deadline=None, max_examples=250)
+@given(
+    rules=filters("jsonpath") | filters("jq"), documents=st.lists(filtered_documents, min_size=1, max_size=4)
+)
+def test_the_verdict_is_that_of_asking_one_rule_after_the_other(rules, documents):
+    include, exclude, syntax = rules
+    compiled = compile_rules(include, exclude, syntax=syntax)
+    for document in documents:
+        expected = or_error(lambda: judge_one_by_one(include, exclude, syntax, document))  # noqa: B023
+        assert or_error(lambda: compiled.judge(document)) == expected  # noqa: B023
+
+    statistics = compiled.statistics()
+    assert statistics.num_documents == len(documents)
+    for number, (rule, tally) in enumerate(zip([*include, *exclude], statistics.rules, strict=True)):
+        predicate = compile_predicate(rule, syntax, role=tally.role)
+        outcomes = [or_error(lambda: predicate.matches(document)) for document in documents]  # noqa: B023
+        assert (tally.hits, tally.errors) == (
+            outcomes.count(True),
+            sum(isinstance(outcome, tuple) for outcome in outcomes),
+        )
+        assert tally.sole_hits <= tally.hits
+        assert all(count <= tally.hits for pair, count in statistics.overlap.items() if number in pair)
