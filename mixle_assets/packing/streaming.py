@@ -24,8 +24,10 @@ from mixle_assets.packing.position import (
     position_behind,
 )
 from mixle_assets.packing.segments import SegmentedBatch, segmented_batch
+from mixle_assets.packing.selectors import CheckedSelector, RecipeSelector
 from mixle_assets.packing.sequences import open_sequence, sequence_digest, sequence_order
 from mixle_assets.packing.settings import PackingSettings, check_settings
+from mixle_assets.packing.strict import StrictDocuments, check_strictly
 from mixle_assets.packing.views import Batch, Item, RankRows, batch_of
 from mixle_assets.records import Segment
 
@@ -60,6 +62,9 @@ class StreamingCorpus:
             whose rows are dealt; the same rows whatever the world size.
         equalize: ``drop`` or ``pad``: every rank gets equally many batches.
         strategy: ``concatenate``, or ``best_fit`` to cut only documents longer than a row.
+        strict: Refuse what mixle takes in silence: negative ids, flags among ids, a selector's wrong result
+            (the module ``strict`` says what).
+        vocab_size: With ``strict``: ids must be below it.
 
     Attributes:
         last_packing_efficiency: Share of real tokens in the rank's rows of the epoch last begun; None before.
@@ -85,6 +90,8 @@ class StreamingCorpus:
         residency: str = _UNSET,
         equalize: str = _UNSET,
         strategy: str = _UNSET,
+        strict: bool = False,
+        vocab_size: int | None = None,
     ) -> None:
         given = {
             name: value
@@ -124,6 +131,15 @@ class StreamingCorpus:
         self._loaded: Position | None = None
         self._opened: tuple[Any, RankRows] | None = None
         check_settings(**self._settings_values())
+        self.strict = strict
+        self.vocab_size = vocab_size
+        if strict:
+            check_strictly(self.settings, vocab_size)
+            if not isinstance(documents, Corpus):
+                StrictDocuments(documents, vocab_size)
+            selector = self.sequence_selector
+            if selector is not None and not callable(selector) and not isinstance(selector, RecipeSelector):
+                raise TypeError(f"sequence_selector must be callable, got {selector!r}")
 
     @property
     def settings(self) -> PackingSettings:
@@ -152,9 +168,9 @@ class StreamingCorpus:
         With residency ``rows`` these are all documents, since every rank reads rows of one packing.
         """
         if isinstance(self.documents, Corpus):
-            order = self.documents.order(self.settings, epoch, self.sequence_selector)
+            order = self.documents.order(self.settings, epoch, self._selector())
         else:
-            order = sequence_order(self.documents, self.settings, epoch, self.sequence_selector)
+            order = sequence_order(self._sequence(), self.settings, epoch, self._selector())
         if self.residency == "rows":
             return np.asarray(order)
         return shard_documents_for_rank(order, self.rank, self.world_size)
@@ -317,14 +333,24 @@ class StreamingCorpus:
         ):
             if isinstance(self.documents, Corpus):
                 opened = self.documents.open_rows(
-                    self.settings, epoch, self.sequence_selector, self.rank, first_row
+                    self.settings, epoch, self._selector(), self.rank, first_row
                 )
             else:
                 opened = open_sequence(
-                    self.documents, self.settings, epoch, self.sequence_selector, self.rank, first_row
+                    self._sequence(), self.settings, epoch, self._selector(), self.rank, first_row
                 )
             self._opened = (key, opened)
         return self._opened[1]
+
+    def _sequence(self) -> Any:
+        return StrictDocuments(self.documents, self.vocab_size) if self.strict else self.documents
+
+    def _selector(self) -> Any:
+        """The selector, its results checked where that is asked for."""
+        selector = self.sequence_selector
+        if not self.strict or selector is None or isinstance(selector, RecipeSelector | CheckedSelector):
+            return selector
+        return CheckedSelector(selector)
 
     def _identity(self) -> str:
         if isinstance(self.documents, Corpus):
