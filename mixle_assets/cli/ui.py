@@ -17,6 +17,7 @@ from mixle_assets.cli.progress import BuildProgress
 from mixle_assets.defs.home import HOME_VARIABLE, prepare_home
 from mixle_assets.errors import RecipeError, ShardError
 from mixle_assets.pipeline.load import DEFAULT_ROOT
+from mixle_assets.storage import absolute
 
 _SECONDS_TO_END = 20.0
 
@@ -33,7 +34,7 @@ def command(recipes: tuple[str, ...], root: str | None, host: str, port: int, pl
     Without a frozen plan a recipe shows its assets without partitions; materialize `shard_plan` and reload,
     or say --plan. Ctrl-C ends the server and all it started.
     """
-    root = str(Path(root or DEFAULT_ROOT).absolute())
+    root = absolute(root or DEFAULT_ROOT)
     _refuse_a_port_in_use(host, port)
     if plans:
         plan_recipes(recipes, root)

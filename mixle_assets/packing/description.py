@@ -6,7 +6,6 @@ epoch's folder where both have a folder in common, so a corpus may be moved as a
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
@@ -111,17 +110,13 @@ def read_description(folder: str) -> EpochDescription:
 
 
 def relative_path(path: str, folder: str) -> str:
-    """Return a path as written into a description: relative to the folder, URLs as they are."""
-    if "://" in path or "://" in folder:
-        return path
-    return os.path.relpath(path, folder)
+    """Return a path as written into a description: relative to the folder where both are in one place."""
+    return storage.relative(path, folder)
 
 
 def resolved_path(path: str, folder: str) -> str:
     """Return where a path of a description lies."""
-    if "://" in path or path.startswith("/"):
-        return path
-    return os.path.normpath(storage.join(folder, path))
+    return storage.resolve(path, folder)
 
 
 def rank_file(rank: int, world_size: int) -> str:

@@ -98,5 +98,11 @@ def _map_location(location: str, places: Mapping[str, str]) -> str:
 
 def _common_folder(recipe: Recipe) -> str:
     """Return the folder that all outputs lie below: what a run leases and sweeps."""
-    paths = [os.path.abspath(recipe.locate(stream.output.path or "")) for stream in recipe.streams]  # noqa: PTH100
-    return os.path.commonpath(paths)
+    paths = [storage.absolute(recipe.locate(stream.output.path or "")) for stream in recipe.streams]
+    if not any(map(storage.is_object, paths)):
+        return os.path.commonpath(paths)
+    store = paths[0].partition("://")[0] + "://"
+    if all(path.startswith(store) for path in paths):
+        common = os.path.commonpath([path.removeprefix(store) for path in paths])
+        return store + common if common else paths[0]
+    return paths[0]  # outputs in several stores have no folder in common

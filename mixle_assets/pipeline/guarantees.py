@@ -74,7 +74,7 @@ def _find_other_digests(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Itera
             continue
         (output,) = work.outputs
         manifest = _manifest(work)
-        root = storage.local_path(loaded.layout.folder)
+        root = loaded.layout.folder if not storage.is_object(loaded.layout.folder) else None
         with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=root) as folder:
             path = str(Path(folder) / output.path.rpartition("/")[2])
             written = work.function(_redirected(work.task, path))

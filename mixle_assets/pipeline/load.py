@@ -19,6 +19,7 @@ from mixle_assets.expressions.selectors import compile_selector
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
+from mixle_assets.storage import absolute
 from mixle_assets.tagging.registry import keys_of, resolve_tagger
 from mixle_assets.tokenizers import load_tokenizer
 
@@ -75,13 +76,14 @@ def load(path: str | Path, root: str | None = None) -> LoadedRecipe:
 
     Args:
         path: The YAML file.
-        root: Where to build; default: ``$MIXLE_ROOT``, else ``corpora`` in the working directory.
+        root: Where to build, a folder or a URL; default: ``$MIXLE_ROOT``, else ``corpora`` in the working
+            directory.
 
     Raises:
         RecipeError: The file, an expression, a tagger or the tokenizer is wrong; names file, line and key.
     """
     recipe = load_recipe(os.path.abspath(path), mode="recipe")  # noqa: PTH100
-    root = os.path.abspath(root or os.environ.get("MIXLE_ROOT", DEFAULT_ROOT))  # noqa: PTH100
+    root = absolute(root or os.environ.get("MIXLE_ROOT", DEFAULT_ROOT))
     return LoadedRecipe(recipe, Layout(root, recipe.slug), tuple(check_recipe(recipe)))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import msgspec
@@ -11,7 +10,7 @@ import orjson
 from mixle_assets.errors import InputError
 from mixle_assets.planning.layout import Layout
 from mixle_assets.planning.plan import Shard, ShardPlan
-from mixle_assets.storage import exists, join, read_bytes, write_whole
+from mixle_assets.storage import exists, join, read_bytes, relative, write_whole
 
 PLAN_VERSION = 1
 
@@ -29,10 +28,10 @@ def plan_exists(layout: Layout) -> bool:
 def write_plan(layout: Layout, plan: ShardPlan, *, recipe_folder: str) -> None:
     """Freeze the plan: files below the recipe's folder or the root are written relative to it."""
 
-    def relative(path: str) -> str:
+    def as_stored(path: str) -> str:
         return _relative(path, layout.folder, recipe_folder)
 
-    stored = _StoredPlan(PLAN_VERSION, tuple(_map_paths(shard, relative) for shard in plan.shards))
+    stored = _StoredPlan(PLAN_VERSION, tuple(_map_paths(shard, as_stored) for shard in plan.shards))
     content = orjson.dumps(
         msgspec.to_builtins(stored), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     )
@@ -73,8 +72,8 @@ _ROOT, _RECIPE = "root:", "recipe:"
 
 def _relative(path: str, root: str, recipe_folder: str) -> str:
     for prefix, folder in ((_ROOT, root), (_RECIPE, recipe_folder)):
-        if folder and "://" not in path and path.startswith(folder.rstrip("/") + "/"):
-            return prefix + os.path.relpath(path, folder)
+        if folder and path.startswith(folder.rstrip("/") + "/"):
+            return prefix + relative(path, folder)
     return path
 
 

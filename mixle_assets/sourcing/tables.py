@@ -19,7 +19,7 @@ from mixle_assets.errors import InputError
 from mixle_assets.recipe import Source
 from mixle_assets.sourcing.inputs import SourceFile, digest_of_files, find_source_files
 from mixle_assets.sourcing.sources import Left
-from mixle_assets.storage import join, local_path, read_bytes, stat
+from mixle_assets.storage import join, open_read, read_bytes, stat
 
 _ROWS_IN_BATCH = 1000
 
@@ -78,7 +78,7 @@ def _json(path: str) -> Any:
 
 def _documents_of(source: Source, file: SourceFile) -> Iterator[dict[str, Any] | Left]:
     row = 0
-    with local_path(file.path).open("rb") as stored:
+    with open_read(file.path) as stored:
         batches, schema = _open_parquet(stored, source) if source.parquet else _open_arrow(stored)
         columns = _columns(source, schema, file)
         for batch in batches:

@@ -1,29 +1,44 @@
 """The lease on a folder: one build at a time, and a second one learns who holds it.
 
-A lock of the operating system, so that a killed process gives it back at once. The same process may hold
-the lease several times: a build that runs inside another one's lease does not wait for itself.
+The same process may hold the lease several times: a build that runs inside another one's lease does not wait
+for itself. How a lease is held is the business of ``folder_lease`` and ``object_lease``.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Protocol
 
-from mixle_assets.errors import LeaseError
+from mixle_assets.storage import folder_lease, object_lease
 from mixle_assets.storage.local import local_path
+from mixle_assets.storage.locations import is_object
 
-LEASE_NAME = ".lease"
 _POLL_IN_SECONDS = 0.2
 
-_held: dict[Path, list[int]] = {}  # folder to [holders in this process, descriptor of the lock]
+
+class Lease(Protocol):
+    """A lease that is held."""
+
+    def check(self) -> None:
+        """Raise a ``LeaseError`` if it was lost."""
+        ...  # pragma: no cover
+
+    def release(self) -> None:
+        """Give it back."""
+        ...  # pragma: no cover
+
+
+@dataclass
+class _Held:
+    lease: Lease
+    num_holders: int = 0
+
+
+_held: dict[str, _Held] = {}
 _guard = threading.Lock()
 
 
@@ -32,48 +47,36 @@ def hold_lease(folder: str, *, wait_in_seconds: float = 0.0) -> Iterator[None]:
     """Hold the lease on ``folder`` while the block runs.
 
     Args:
-        folder: The folder to lease; it is made if need be.
+        folder: The folder to lease, local or a URL; a local one is made if need be.
         wait_in_seconds: How long to wait for another holder before giving up; 0 means not at all.
 
     Raises:
-        LeaseError: Another process holds the lease; the message says which, and since when.
+        LeaseError: Another process holds the lease; the message says which, and since when. Or the lease was
+            lost in the meantime: this machine did not reach the store for too long.
     """
-    path = local_path(folder).resolve() / LEASE_NAME
+    place = folder.rstrip("/") if is_object(folder) else str(local_path(folder).resolve())
     with _guard:
-        if path not in _held:
-            _held[path] = [0, _acquire(path, wait_in_seconds)]
-        _held[path][0] += 1
+        if place not in _held:
+            _held[place] = _Held(_acquire(place, wait_in_seconds))
+        held = _held[place]
+        held.num_holders += 1
     try:
+        held.lease.check()
         yield
+        held.lease.check()
     finally:
         with _guard:
-            _held[path][0] -= 1
-            if not _held[path][0]:
-                os.close(_held.pop(path)[1])
+            held.num_holders -= 1
+            if not held.num_holders:
+                del _held[place]
+                held.lease.release()
 
 
-def _acquire(path: Path, wait_in_seconds: float) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def _acquire(place: str, wait_in_seconds: float) -> Lease:
+    acquire = object_lease.acquire if is_object(place) else folder_lease.acquire
     deadline = time.monotonic() + wait_in_seconds
     while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
-                os.close(descriptor)
-                raise LeaseError(
-                    f"another build holds this folder: {holder or 'holder unknown'}", path=str(path.parent)
-                ) from None
-            time.sleep(_POLL_IN_SECONDS)
-    holder_facts = {
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "command": " ".join(sys.argv),
-        "since": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-    }
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(holder_facts).encode(), 0)
-    return descriptor
+        lease = acquire(place, give_up=time.monotonic() >= deadline)
+        if lease is not None:
+            return lease
+        time.sleep(_POLL_IN_SECONDS)

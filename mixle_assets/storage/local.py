@@ -1,4 +1,4 @@
-"""Files in local folders: read as a stream, written whole or not at all."""
+"""Files in local folders: read as a stream, written whole or not at all. Objects are in ``objects``."""
 
 from __future__ import annotations
 
@@ -9,39 +9,19 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from mixle_assets.errors import InputError, StoreError
+from mixle_assets.storage.locations import FileStat
 
 PARTIAL_SUFFIX = ".partial"
 
 _partial_numbers = itertools.count()
 
 
-class FileStat(NamedTuple):
-    """Size in bytes, and the modification time in nanoseconds."""
-
-    size_in_bytes: int
-    modified: int | str
-
-
-def join(root: str, *parts: str) -> str:
-    """Return ``root`` and ``parts`` joined by single slashes; the root may be a folder or a URL."""
-    base = root.rstrip("/")
-    return "/".join([base, *(part.strip("/") for part in parts if part)]) if base or parts else root
-
-
 def local_path(path: str) -> Path:
-    """Return the local file behind ``path``, for memory-mapping.
-
-    Raises:
-        StoreError: The location is a URL of a store that is not a local folder.
-    """
-    if path.startswith("file://"):
-        return Path(path.removeprefix("file://"))
-    if "://" in path:
-        raise StoreError(f"only local folders can be read and written, got the URL {path!r}", path=path)
-    return Path(path)
+    """Return the file that a path or a ``file://`` URL names."""
+    return Path(path.removeprefix("file://"))
 
 
 def exists(path: str) -> bool:

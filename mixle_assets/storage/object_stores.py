@@ -1,0 +1,110 @@
+"""Object stores as connections: opened once per bucket, with retries, and what their errors mean.
+
+What is read and written through them stands in ``objects``. Credentials come from the environment, and go
+nowhere else: no message here shows more of a store's answer than its code and sentence.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from mixle_assets.errors import InputError, StoreError
+from mixle_assets.storage.locations import ObjectName, take_apart
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+# A store that is overloaded answers 5xx for a while: ten tries over at most three minutes.
+_RETRIES: dict[str, Any] = {
+    "max_retries": 10,
+    "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=15), "base": 2},
+    "retry_timeout": timedelta(minutes=3),
+}
+_CLIENT: dict[str, Any] = {"timeout": timedelta(minutes=2), "connect_timeout": timedelta(seconds=10)}
+
+_runtime_process: int | None = None  # the process whose threads do obstore's work
+
+
+def was_forked() -> bool:
+    """Return whether this process was forked from one that had a store open: a request would hang."""
+    return _runtime_process not in (None, os.getpid())
+
+
+def open_store(url: str) -> tuple[ObjectStore, ObjectName]:
+    """Return the connection to the bucket of ``url``, and the URL taken apart.
+
+    Raises:
+        StoreError: ``obstore`` is not installed, or the environment does not say how to reach the store.
+    """
+    global _runtime_process
+    name = take_apart(url)
+    try:
+        import obstore  # noqa: F401
+    except ImportError as error:
+        raise StoreError(
+            f"{name.scheme}:// needs the package obstore: pip install 'mixle_assets[s3]'", path=url
+        ) from error
+    _runtime_process = _runtime_process or os.getpid()
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    return _open(name.scheme, name.bucket, endpoint if name.scheme == "s3" else None), name
+
+
+@functools.lru_cache(maxsize=64)
+def _open(scheme: str, bucket: str, endpoint: str | None) -> ObjectStore:
+    from obstore.exceptions import BaseError
+    from obstore.store import AzureStore, GCSStore, S3Store
+
+    options: dict[str, Any] = {"client_options": _CLIENT, "retry_config": _RETRIES}
+    try:
+        if scheme == "gs":
+            return GCSStore(bucket, **options)
+        if scheme == "az":
+            return AzureStore(bucket, **options)
+        if endpoint is not None:
+            options["endpoint"] = endpoint
+            options["client_options"] = {**_CLIENT, "allow_http": endpoint.startswith("http://")}
+        # Deleting one by one needs no other permission and no checksum that some stores do not know.
+        return S3Store(bucket, disable_bulk_delete=True, **options)
+    except (BaseError, ValueError) as error:
+        raise StoreError(f"cannot be opened: {say(error)}", path=f"{scheme}://{bucket}") from error
+
+
+@contextmanager
+def translated(url: str, doing: Literal["read", "written"]) -> Iterator[None]:
+    """Turn the errors of ``obstore`` into ours; reading a missing object stays a ``FileNotFoundError``.
+
+    Raises:
+        InputError: The object may not be read.
+        StoreError: The store refuses, or cannot be reached.
+    """
+    from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+
+    try:
+        yield
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        kind = InputError if doing == "read" else StoreError
+        raise kind(f"cannot be {doing}: {say(error)}", path=url) from None
+    except FileNotFoundError:
+        if doing == "read":
+            raise
+        bucket = take_apart(url).bucket
+        raise StoreError(f"cannot be written: there is no bucket {bucket!r}", path=url) from None
+    except (BaseError, ValueError, OSError) as error:
+        raise StoreError(f"cannot be {doing}: {say(error)}", path=url) from None
+
+
+def say(error: Exception) -> str:
+    """Return what a store answered: status, code and sentence; no header, no query, no request."""
+    text = str(error)
+    status = re.search(r"status code: (\d{3}[^:\n]*)", text)
+    facts = re.findall(r"<(?:Code|Message)>([^<]{1,300})</", text)
+    if status or facts:
+        return ": ".join([*([status.group(1).strip()] if status else []), *facts])
+    first = text.split("\n", 1)[0]
+    return re.sub(r"\?\S*", "", first)[:300]
