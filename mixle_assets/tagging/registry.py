@@ -225,7 +225,7 @@ def anchor_files(use: TaggerUse, folder: str) -> TaggerUse:
     return type(use).model_validate({"tagger": use.tagger, "parameters": {**use.parameters, **anchored}})
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
     del fingerprint  # part of the cache's key: a file that changed is loaded anew
     entry = _entry_of(use.tagger)

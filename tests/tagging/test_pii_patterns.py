@@ -26,7 +26,7 @@ around_numbers = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @example(".@..., b@c.d ")
 @example(" @a@b.c@d.e \n@.@f.g. ")
 @given(around_emails)
@@ -36,7 +36,7 @@ def test_emails_are_found_as_the_pattern_finds_them(text):
     assert list(find_emails(text)) == expected
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(around_numbers)
 def test_phone_numbers_are_found_as_the_pattern_finds_them(text):
     assert list(find_phones(text, over_lines=True)) == [found.span() for found in PHONE.finditer(text)]
@@ -47,13 +47,13 @@ def test_phone_numbers_are_found_as_the_pattern_finds_them(text):
     ]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(around_numbers)
 def test_addresses_of_machines_are_found_as_the_pattern_finds_them(text):
     assert list(find_ips(text)) == [found.span() for found in IP.finditer(text)]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(around_numbers)
 def test_the_search_that_comes_first_misses_nothing(text):
     found = pii._automaton(pii._ANY_NUMBER).search(text.encode()) is not None
@@ -62,7 +62,8 @@ def test_the_search_that_comes_first_misses_nothing(text):
 
 
 def test_every_decimal_digit_of_python_is_one_for_the_search_that_comes_first():
-    digits = [chr(point) for point in range(0x110000) if re.fullmatch(r"\d", chr(point))]
+    everything = "".join(chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    digits = re.findall(r"\d", everything)
 
     assert [
         digit for digit in digits if pii._automaton(pii._ANY_PHONE).search(f"{digit * 10}".encode()) is None
@@ -76,11 +77,11 @@ def test_every_decimal_digit_of_python_is_one_for_the_search_that_comes_first():
         "." * 300_000 + "@",
         "a" * 300_000 + "@" + "b" * 300_000,
         " " * 500_000 + "123-456-789",
-        "a@" * 200_000,
+        "a@" * 100_000,
         "1" * 500_000,
-        "1." * 300_000,
+        "1." * 100_000,
         "@" * 300_000 + " ",
-        ".@" * 200_000 + " ",
+        ".@" * 100_000 + " ",
     ],
     ids=["dots", "one word", "spaces", "ats", "ones", "dotted", "only ats", "dots and ats"],
 )
