@@ -30,6 +30,8 @@ from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.run import StageOutcome, run_stage
 from mixle_assets.pipeline.stages import STAGES, Stage
 
+# A second attempt is asked for by the step itself: under a RetryPolicy Dagster (1.13) repeats an interrupted
+# step too, so that *Terminate* would start the work anew instead of ending it.
 MAX_RETRIES = 1
 
 # One step uses the machine; an instance may limit how many do so at once (docs/how-to/several-recipes.md).
@@ -145,6 +147,7 @@ def report_partitions(context: dg.AssetExecutionContext, outcome: StageOutcome) 
     Raises:
         dagster.Failure: Some failed. Those that are finished are recorded first, on the last attempt only:
             an attempt that is repeated would record them twice.
+        dagster.RetryRequested: Some failed, and it may have been the machine's fault.
     """
     if outcome.failed:
         is_last = context.retry_number >= MAX_RETRIES or not _may_pass_next_time(outcome)
@@ -154,9 +157,10 @@ def report_partitions(context: dg.AssetExecutionContext, outcome: StageOutcome) 
                     context.asset_key, partition=key or None, metadata=partition_metadata(manifests)
                 )
             )
-        raise dg.Failure(
-            failure_summary(outcome), failure_metadata(outcome.failed), allow_retries=not is_last
-        )
+        failure = dg.Failure(failure_summary(outcome), failure_metadata(outcome.failed), allow_retries=False)
+        if is_last:
+            raise failure
+        raise dg.RetryRequested(max_retries=MAX_RETRIES) from failure
     if len(outcome.finished) == 1:
         (manifests,) = outcome.finished.values()
         return dg.MaterializeResult(
@@ -194,7 +198,6 @@ def _asset(
             backfill_policy=(
                 dg.BackfillPolicy.multi_run(1) if entry.runs_alone else dg.BackfillPolicy.single_run()
             ),
-            retry_policy=dg.RetryPolicy(max_retries=MAX_RETRIES) if stage is not None else None,
             automation_condition=AUTOMATION if upstream else None,
             pool=POOL if stage is not None else None,
         )

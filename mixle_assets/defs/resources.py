@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dagster as dg
+from pydantic import PrivateAttr
 
 from mixle_assets.engine import Engine, open_engine
 from mixle_assets.errors import MixleError
@@ -25,11 +26,23 @@ class EngineResource(dg.ConfigurableResource[None]):
 
     kind: str | None = None
     workers: int | None = None
+    _opened: dict[tuple[str, int | None], Engine] = PrivateAttr(default_factory=dict)
 
     def open(self, loaded: LoadedRecipe, workers: int | None = None) -> Engine:
-        """Return the engine for a recipe; ``workers`` goes before all other settings."""
+        """Return the engine for a recipe; ``workers`` goes before all other settings.
+
+        All steps and checks of a run share it, so its workers start once and end with the run.
+        """
         execution = loaded.recipe.execution
-        return open_engine(self.kind or execution.engine, workers or self.workers or execution.workers)
+        key = (self.kind or execution.engine, workers or self.workers or execution.workers)
+        if key not in self._opened:
+            self._opened[key] = open_engine(*key).__enter__()
+        return self._opened[key]
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """End the workers with the run."""
+        while self._opened:
+            self._opened.popitem()[1].__exit__(None, None, None)
 
 
 class Listener:

@@ -37,7 +37,14 @@ execution: {engine: serial}
 PROSE = tuple(f"prose/{number:04d}" for number in range(5))
 NOTES = ("notes/0000", "notes/0001")
 SHARDS = (*PROSE, *NOTES)
-SHARD_ASSETS = ("attributes", "content_hashes", "duplicate_index", "duplicate_attributes", "mixed_shards", "doc_arrays")
+SHARD_ASSETS = (
+    "attributes",
+    "content_hashes",
+    "duplicate_index",
+    "duplicate_attributes",
+    "mixed_shards",
+    "doc_arrays",
+)
 
 
 def write_documents(path: Path, documents: Sequence[dict[str, Any]]) -> None:
