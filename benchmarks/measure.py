@@ -49,7 +49,11 @@ def run(contender: Contender, log: Path) -> Usage:
     with log.open("ab") as output:
         start = time.perf_counter()
         process = subprocess.Popen(
-            list(contender.command), stdout=output, stderr=subprocess.STDOUT, cwd=contender.folder
+            list(contender.command),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=contender.folder,
+            env=_environment(),
         )
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
@@ -58,6 +62,11 @@ def run(contender: Contender, log: Path) -> Usage:
         end = log.read_bytes()[-2000:].decode("utf-8", "replace")
         raise RuntimeError(f"{' '.join(contender.command)} ended with {process.returncode}:\n{end}")
     return Usage(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * 1024)
+
+
+def _environment() -> dict[str, str]:
+    """Return this environment, but with compiled modules kept: as any user has it from the second run on."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def interleave(contenders: Mapping[str, Contender], repetitions: int, log: Path) -> dict[str, list[Usage]]:

@@ -20,6 +20,8 @@ from benchmarks.measure import Contender, interleave, ratio, table
 from benchmarks.peers import PINS, peer_program
 from benchmarks.recipes import FORMS, write_config
 
+_ROOT = Path(__file__).parent.parent
+
 
 def compare_mix(
     corpus: Path, work: Path, cache: Path, *, forms: list[str], peers: list[str], repetitions: int, codec: str
@@ -64,7 +66,7 @@ def _contender(name: str, form: str, corpus: Path, folder: Path, cache: Path, co
         if name == "ours"
         else [peer_program(name, cache), "-c", str(config), "mix"]
     )
-    return Contender(command, partial(_remove, folder, folder.with_suffix(".work")))
+    return Contender(command, partial(_remove, folder, folder.with_suffix(".work")), _ROOT)
 
 
 def _limit(corpus: Path, ours: Path, folder: Path, codec: str) -> Contender:
@@ -76,7 +78,7 @@ def _limit(corpus: Path, ours: Path, folder: Path, codec: str) -> Contender:
     inputs = [corpus / "documents", *(corpus / "attributes" / name for name in SETS)]
     return Contender(
         [sys.executable, "-m", "benchmarks", "limit", str(folder), codec, *map(str, inputs)],
-        folder=Path(__file__).parent.parent,
+        folder=_ROOT,
     )
 
 

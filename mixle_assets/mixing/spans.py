@@ -150,13 +150,14 @@ def replace_spans(text: str, spans: Sequence[Selected]) -> Rewritten:
     cursor = num_removed = 0
     for start, minus_end, _, replacement in ordered:
         end = -minus_end
-        if start < cursor or (start == end and start == cursor):
+        if start < cursor or start == end:
             return _replace_overlapping(text, ordered)
-        removed = text[start:end]
-        pieces.append(text[cursor:start])
-        pieces.append(
-            replacement.replace(PLACEHOLDER, removed) if PLACEHOLDER in replacement else replacement
-        )
+        if start > cursor:
+            pieces.append(text[cursor:start])
+        if replacement:
+            if PLACEHOLDER in replacement:
+                replacement = replacement.replace(PLACEHOLDER, text[start:end])
+            pieces.append(replacement)
         num_removed += end - start
         cursor = end
     pieces.append(text[cursor:])
