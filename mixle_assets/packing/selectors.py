@@ -88,7 +88,9 @@ def recipe_selector(use: Any) -> RecipeSelector | None:
             )
     if name == "by_score" and "attribute" not in parameters:
         raise RecipeError("by_score needs an attribute: {selector: by_score, attribute: <key>}", key=_KEY)
-    return RecipeSelector(name, tuple(sorted(parameters.items())))
+    # Lists as tuples: a selector read back from a file equals the one that was written.
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    return RecipeSelector(name, tuple(sorted(frozen.items())))
 
 
 def load_function(name: str) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_ar
 
 from pydantic.fields import FieldInfo
 
-from mixle_assets.recipe.models import Recipe, WorkDir
+from mixle_assets.recipe.models import Recipe, SelectorUse, WorkDir
 from mixle_assets.recipe.scalars import Section
 from mixle_assets.recipe.streams import TaggerUse
 from mixle_assets.recipe.yaml_text import Key, dotted
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 def _model_in(annotation: Any) -> tuple[type[Section] | None, bool]:
     """Return the section that an annotation holds, and whether it holds many."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
-        return (None, False) if annotation is TaggerUse else (annotation, False)
+        return (None, False) if annotation in (TaggerUse, SelectorUse) else (annotation, False)
     origin = get_origin(annotation)
     if origin is Annotated or origin in (Union, UnionType):
         found = [_model_in(part) for part in get_args(annotation)]

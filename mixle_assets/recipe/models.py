@@ -9,14 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_serializer, model_validator
 
 from mixle_assets.recipe.dedupe import Prefer
 from mixle_assets.recipe.dolma import find_fault_in_dolma_stream
 from mixle_assets.recipe.interpolation import Origin
-from mixle_assets.recipe.scalars import Section, Switch, Text, Whole, choice, first_repeated, refuse
+from mixle_assets.recipe.scalars import (
+    FrozenDict,
+    Section,
+    Spelled,
+    Switch,
+    Text,
+    Whole,
+    choice,
+    first_repeated,
+    frozen,
+    refuse,
+    shown,
+)
 from mixle_assets.recipe.streams import Source, Stream
 
 
@@ -69,6 +82,32 @@ class Tokenizer(Section):
         return self
 
 
+class SelectorUse(Section):
+    """A curriculum; in YAML its name alone, or ``{selector: name, parameter: value}``."""
+
+    selector: Text = Field(description="A name of ours, or the dotted path of a function of yours.")
+    parameters: FrozenDict[Any] = Field(
+        default_factory=FrozenDict, description="Every other key beside `selector`, handed to it by keyword."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_parameters(cls, value: Any) -> Any:
+        if isinstance(value, str | Spelled):
+            return {"selector": value}
+        if not isinstance(value, Mapping) or "selector" not in value:
+            raise refuse(f"must be a name or {{selector: name, ...}}, got {shown(value)}")
+        others = {key: item for key, item in value.items() if key not in ("selector", "parameters")}
+        return {
+            "selector": value["selector"],
+            "parameters": frozen({**value.get("parameters", {}), **others}),
+        }
+
+    @model_serializer
+    def _as_written(self) -> Any:
+        return {"selector": self.selector, **self.parameters} if self.parameters else self.selector
+
+
 class Packing(Section):
     """How token ids become batches."""
 
@@ -82,7 +121,7 @@ class Packing(Section):
     pad_id: Whole = Field(
         default=0, ge=0, description="Fills the tail of a last row; its targets are masked."
     )
-    order: Annotated[Literal["mixle"], BeforeValidator(choice)] = Field(
+    order: Annotated[Literal["mixle", "separated"], BeforeValidator(choice)] = Field(
         default="mixle", description="The permutation of documents for a seed and an epoch."
     )
     residency: Annotated[Literal["documents", "rows"], BeforeValidator(choice)] = Field(
@@ -100,8 +139,10 @@ class Packing(Section):
     materialize: Annotated[Literal["rows", "plan"], BeforeValidator(choice)] = Field(
         default="rows", description="Write the rows, or only the plan that gives them."
     )
-    selector: Text | None = Field(
-        default=None, description="Dotted path of a function that gives the order instead; null = none."
+    selector: SelectorUse | None = Field(
+        default=None,
+        description="A curriculum: shortest_first, longest_first, length_buckets, stream_after_stream, "
+        "interleave_streams, by_score, or the dotted path of a function; null = none.",
     )
 
 

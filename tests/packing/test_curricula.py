@@ -37,8 +37,7 @@ def out_of_range(order, seed, epoch):
 
 
 def packed_order(folder, use, epoch=0, **packing):
-    task = folder.task(epoch, **packing)
-    object.__setattr__(task.packing, "selector", use)
+    task = folder.task(epoch, selector=use, **packing)
     pack_epoch(task)
     assert list(find_packing_losses(task)) == []
     assert list(find_streaming_differences(task)) == []
@@ -74,8 +73,7 @@ def test_repeats_must_be_declared(corpus_folder):
 
     with pytest.raises(RecipeError, match=r"order_twice|returned position 0 2 times"):
         packed_order(corpus_folder, f"{__name__}.order_twice")
-    task = corpus_folder.task()
-    object.__setattr__(task.packing, "selector", {"selector": f"{__name__}.order_twice", "repeats": True})
+    task = corpus_folder.task(selector={"selector": f"{__name__}.order_twice", "repeats": True})
     assert pack_epoch(task).details["multiplicities"] == {"2": 2}
 
 
@@ -143,9 +141,7 @@ def test_documents_can_be_ordered_by_what_a_tagger_measured(corpus_folder):
     assert packed_order(corpus_folder, use) == [1, 0, 3, 2]
     reader = StreamingCorpus(load_corpus(corpus_folder.root), rank=0)
     assert reader.rank_document_indices(1).tolist() == [1, 0, 3, 2]
-    task = corpus_folder.task()
-    object.__setattr__(task.packing, "selector", use)
-    assert needed_attribute(task.packing) == KEY
+    assert needed_attribute(corpus_folder.task(selector=use).packing) == KEY
     assert needed_attribute(corpus_folder.task().packing) is None
 
 

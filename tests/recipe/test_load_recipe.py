@@ -413,3 +413,15 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_recipe(tmp_path):
     (tmp_path / "latin.yaml").write_bytes(b"a: 1\nb: \xe9\n")
     with pytest.raises(RecipeError, match=r"latin\.yaml:2: not UTF-8: byte 0xe9"):
         load_recipe(tmp_path / "latin.yaml")
+
+
+def test_a_curriculum_is_named_alone_or_with_its_parameters():
+    def selector(yaml):
+        text = f"streams: [{{name: a, documents: [x]}}]\ntokenizer: {{bytes: true}}\npacking: {{selector: {yaml}}}"
+        return parse_recipe(text, path="r.yaml", environ={}).packing.selector
+
+    alone, with_parameters = selector("shortest_first"), selector("{selector: length_buckets, edges: [4, 8]}")
+    assert (alone.selector, alone.parameters) == ("shortest_first", {})
+    assert (with_parameters.selector, with_parameters.parameters) == ("length_buckets", {"edges": (4, 8)})
+    with pytest.raises(RecipeError, match=r"packing.selector: must be a name or \{selector: name, ...\}"):
+        selector("{edges: [4]}")
