@@ -417,8 +417,8 @@ def test_a_file_that_cannot_be_read_is_an_error_of_the_recipe(tmp_path):
 
 def test_a_curriculum_is_named_alone_or_with_its_parameters():
     def selector(yaml):
-        text = f"streams: [{{name: a, documents: [x]}}]\ntokenizer: {{bytes: true}}\npacking: {{selector: {yaml}}}"
-        return parse_recipe(text, path="r.yaml", environ={}).packing.selector
+        text = "streams: [{name: a, documents: [x]}]\ntokenizer: {bytes: true}\npacking: {selector: %s}"
+        return parse_recipe(text % yaml, path="r.yaml", environ={}).packing.selector
 
     alone, with_parameters = selector("shortest_first"), selector("{selector: length_buckets, edges: [4, 8]}")
     assert (alone.selector, alone.parameters) == ("shortest_first", {})
