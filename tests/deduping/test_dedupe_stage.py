@@ -378,7 +378,7 @@ lines = st.lists(st.sampled_from(["a", "b", "é", "", " ", "a b"]), min_size=1, 
     bucket=st.sampled_from([1, 3, 1 << 24]),
 )
 def test_marks_are_those_of_a_set_of_all_that_was_seen(tmp_path_factory, files, skip_empty, bucket):
-    from conftest import Corpus
+    from deduped_corpus import Corpus
 
     rules = Dedupe(documents={}, paragraphs={}, skip_empty=skip_empty)
     shards = {f"p/{n:04d}": {f"{n}.jsonl": texts} for n, texts in enumerate(files)}

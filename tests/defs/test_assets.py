@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from conftest import NOTES, PROSE, RECIPE, SHARD_ASSETS, SHARDS, Run, write_corpus, write_documents
+from small_graph import NOTES, PROSE, RECIPE, SHARD_ASSETS, SHARDS, Run, write_corpus, write_documents
 
 from mixle_assets.defs.catalog import upstream_of
 from mixle_assets.pipeline.inputs import freeze_plan

@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 import numpy as np
 import pytest
-from conftest import PROSE, RECIPE, SHARDS, Run, write_corpus
+from small_graph import PROSE, RECIPE, SHARDS, Run, write_corpus
 
 from mixle_assets.defs.location import location_definitions
 from mixle_assets.engine import SerialEngine

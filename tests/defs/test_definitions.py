@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from conftest import RECIPE, SHARDS, write_corpus
+from small_graph import RECIPE, SHARDS, write_corpus
 
 from mixle_assets.defs.location import definitions_from_environment, location_definitions
 from mixle_assets.pipeline.inputs import freeze_plan

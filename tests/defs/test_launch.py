@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from conftest import PROSE, RECIPE, SHARDS, write_corpus, write_documents
+from small_graph import PROSE, RECIPE, SHARDS, write_corpus, write_documents
 
 from mixle_assets.defs.launch import LAUNCHED_BY_TAG, RECIPE_TAG, build_with_dagster
 from mixle_assets.engine import SerialEngine
@@ -200,26 +201,32 @@ def test_an_interrupt_stops_the_workers_and_is_recorded(number: signal.Signals, 
     text = RECIPE.replace("[char_length_v1]", f"[{tagger}]").replace("serial", "processes, workers: 2")
     recipe = write_corpus(tmp_path, text.replace("quality__char_length_v1__length[0][2] < 10", "other == 1"))
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
-    command = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", SLOW_BUILD, str(recipe), root],
         env=environment,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    deadline = time.monotonic() + 60
-    while not marks.exists() or len(marks.read_text().split()) < 2:
-        assert time.monotonic() < deadline
-        assert command.poll() is None
-        time.sleep(0.05)
-
-    command.send_signal(number)
-    _, errors = command.communicate(timeout=30)
+    ) as command:
+        try:
+            wait_for(lambda: marks.exists() and len(marks.read_text().split()) == 2, while_runs=command)
+            command.send_signal(number)
+            _, errors = command.communicate(timeout=60)
+        finally:
+            command.kill()
 
     assert command.returncode != 0
     assert errors.rstrip().endswith("KeyboardInterrupt")
     workers = [int(pid) for pid in marks.read_text().split()]
     assert not any(is_running(pid) for pid in workers)
     assert dg.DagsterRunStatus.FAILURE in run_statuses(root)
+
+
+def wait_for(happens: Callable[[], bool], *, while_runs: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while not happens():
+        assert time.monotonic() < deadline
+        assert while_runs.poll() is None
+        time.sleep(0.05)
 
 
 def is_running(pid: int) -> bool:
