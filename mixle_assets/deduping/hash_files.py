@@ -34,7 +34,15 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mixle_assets.deduping.arrow_files import hash_column, hashes_in, list_column, offsets_of, open_arrow
+from mixle_assets.deduping.arrow_files import (
+    hash_column,
+    hashes_in,
+    list_column,
+    number_column,
+    numbers_in,
+    offsets_of,
+    open_arrow,
+)
 from mixle_assets.deduping.paragraphs import HASH_IN_BYTES, Paragraphs
 
 Kind = Literal["documents", "paragraphs", "probes", "near_documents"]
@@ -91,11 +99,11 @@ class HashBatch(NamedTuple):
         num_documents, num_minhashes = self.signatures.shape
         return [
             self.ids,
-            pa.array(self.files),
-            pa.array(self.lines),
-            pa.array(self.text_lengths),
+            number_column(self.files),
+            number_column(self.lines),
+            number_column(self.text_lengths),
             hash_column(self.documents),
-            list_column(np.arange(num_documents + 1) * num_minhashes, pa.array(self.signatures.ravel())),
+            list_column(np.arange(num_documents + 1) * num_minhashes, number_column(self.signatures.ravel())),
             *_paragraph_columns(self.paragraphs),
             *_paragraph_columns(self.probes),
         ]
@@ -150,11 +158,11 @@ class HashFile:
             columns = self._reader.get_batch(number).columns
             yield HashBatch(
                 ids=columns[0],
-                files=columns[1].to_numpy(),
-                lines=columns[2].to_numpy(),
-                text_lengths=columns[3].to_numpy(),
+                files=numbers_in(columns[1]),
+                lines=numbers_in(columns[2]),
+                text_lengths=numbers_in(columns[3]),
                 documents=hashes_in(columns[4]),
-                signatures=columns[5].values.to_numpy().reshape(len(columns[0]), -1),
+                signatures=numbers_in(columns[5].values).reshape(len(columns[0]), -1),
                 paragraphs=_paragraphs_in(columns[6:10]),
                 probes=_paragraphs_in(columns[10:14]),
             )
@@ -167,19 +175,19 @@ def schema_of(names: Sequence[str]) -> pa.Schema:
 
 def _paragraph_columns(paragraphs: Paragraphs) -> list[pa.Array]:
     offsets = offsets_of(paragraphs.counts)
-    none = np.zeros(len(offsets), np.int64), pa.array([], pa.uint32())
-    if paragraphs.num_hashes is None:
+    none = np.zeros(len(offsets), np.int64), number_column(np.zeros(0, np.uint32))
+    if paragraphs.num_hashes is None or paragraphs.num_counted is None:
         return [
-            list_column(offsets, pa.array(paragraphs.lengths)),
+            list_column(offsets, number_column(paragraphs.lengths)),
             list_column(offsets, hash_column(paragraphs.hashes)),
             list_column(*none),
             list_column(*none),
         ]
     return [
-        list_column(offsets, pa.array(paragraphs.lengths)),
+        list_column(offsets, number_column(paragraphs.lengths)),
         list_column(offsets_of(paragraphs.num_hashes)[offsets], hash_column(paragraphs.hashes)),
-        list_column(offsets, pa.array(paragraphs.num_hashes)),
-        list_column(offsets, pa.array(paragraphs.num_counted)),
+        list_column(offsets, number_column(paragraphs.num_hashes)),
+        list_column(offsets, number_column(paragraphs.num_counted)),
     ]
 
 
@@ -187,9 +195,9 @@ def _paragraphs_in(columns: Sequence[pa.Array]) -> Paragraphs:
     lengths, hashes, num_hashes, num_counted = (column.values for column in columns)
     has_ngrams = len(num_hashes) > 0
     return Paragraphs(
-        counts=np.diff(columns[0].offsets.to_numpy()).astype(np.int64),
-        lengths=lengths.to_numpy(),
+        counts=np.diff(numbers_in(columns[0].offsets)).astype(np.int64),
+        lengths=numbers_in(lengths),
         hashes=hashes_in(hashes),
-        num_hashes=num_hashes.to_numpy() if has_ngrams else None,
-        num_counted=num_counted.to_numpy() if has_ngrams else None,
+        num_hashes=numbers_in(num_hashes) if has_ngrams else None,
+        num_counted=numbers_in(num_counted) if has_ngrams else None,
     )

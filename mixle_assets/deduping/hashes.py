@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mixle_assets.deduping.arrow_files import ContentHasher, write_arrow
+from mixle_assets.deduping.arrow_files import ContentHasher, text_column, write_arrow
 from mixle_assets.deduping.hash_files import HashBatch, schema_of
 from mixle_assets.deduping.keys import MISSING, TEXT_KEY, hash_value, key_getter, parse_key
 from mixle_assets.deduping.minhash import shingles, signature
@@ -157,7 +157,7 @@ def _hash_chunk(chunk: list[_Row], file_number: int, rules: Dedupe, counts: Coun
     lines, ids, texts, values = zip(*chunk, strict=True)
     batch = HashBatch(
         # A JSON value holds no line feed, so many are encoded at once.
-        ids=pa.array(_encode_lines(ids)[:-1].split(b"\n"), pa.binary()),
+        ids=text_column(_encode_lines(ids)[:-1].split(b"\n"), pa.binary()),
         files=np.full(len(chunk), file_number, np.int32),
         lines=np.array(lines, np.int64),
         text_lengths=np.fromiter(map(len, texts), np.int64, len(chunk)),

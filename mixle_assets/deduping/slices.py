@@ -32,7 +32,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mixle_assets.deduping.arrow_files import list_column, offsets_of, open_arrow
+from mixle_assets.deduping.arrow_files import (
+    list_column,
+    number_column,
+    numbers_in,
+    offsets_of,
+    open_arrow,
+    text_column,
+)
 from mixle_assets.deduping.places import Place
 
 SCHEMA = pa.schema(
@@ -110,10 +117,10 @@ class SliceBatch(NamedTuple):
             similarities[np.searchsorted(documents, near.documents)] = near.similarities
         paragraphs, scores, _ = _paragraph_columns(documents, self.paragraphs)
         return [
-            pa.array(documents),
+            number_column(documents),
             *_place_columns(documents, self.first),
             *_place_columns(documents, near),
-            pa.array(similarities),
+            number_column(similarities),
             paragraphs,
             scores,
             *_paragraph_columns(documents, self.probes),
@@ -140,10 +147,10 @@ def read_slice(path: str) -> Iterator[SliceBatch]:
     reader = open_arrow(path, SCHEMA)
     for number in range(reader.num_record_batches):
         columns = reader.get_batch(number).columns
-        documents = columns[0].to_numpy()
+        documents = numbers_in(columns[0])
         yield SliceBatch(
             _document_marks(documents, columns[1:4], None),
-            _document_marks(documents, columns[4:7], columns[7].to_numpy()),
+            _document_marks(documents, columns[4:7], numbers_in(columns[7])),
             _paragraph_marks(documents, columns[8], columns[9], None),
             _paragraph_marks(documents, *columns[10:13]),
         )
@@ -151,25 +158,28 @@ def read_slice(path: str) -> Iterator[SliceBatch]:
 
 def _place_columns(documents: NDArray[np.int64], marks: DocumentMarks) -> list[pa.Array]:
     if not marks.places:
-        none = pa.repeat("", len(documents))
-        return [none, pa.repeat(0, len(documents)), none]
+        none = text_column([b""] * len(documents), pa.string())
+        return [none, number_column(np.zeros(len(documents), np.int64)), none]
     places = [_NOWHERE] * len(documents)
     for row, place in zip(np.searchsorted(documents, marks.documents).tolist(), marks.places, strict=True):
         places[row] = place
     files, lines, references = zip(*places, strict=True)
-    return [pa.array(files, pa.string()), pa.array(lines, pa.int64()), pa.array(references, pa.string())]
+    return [
+        text_column([file.encode() for file in files], pa.string()),
+        number_column(np.array(lines, np.int64)),
+        text_column([reference.encode() for reference in references], pa.string()),
+    ]
 
 
 def _paragraph_columns(documents: NDArray[np.int64], marks: ParagraphMarks) -> list[pa.Array]:
     counts = np.bincount(np.searchsorted(documents, marks.documents), minlength=len(documents))
     offsets, none = offsets_of(counts), np.zeros(len(documents) + 1, np.int64)
-    scores, references = marks.scores, marks.references
+    scores = np.zeros(0, np.float32) if marks.scores is None else marks.scores
+    references = [reference.encode() for reference in marks.references or ()]
     return [
-        list_column(offsets, pa.array(marks.paragraphs)),
-        list_column(
-            none if scores is None else offsets, pa.array([] if scores is None else scores, pa.float32())
-        ),
-        list_column(none if references is None else offsets, pa.array(references or [], pa.string())),
+        list_column(offsets, number_column(marks.paragraphs)),
+        list_column(none if marks.scores is None else offsets, number_column(scores)),
+        list_column(none if marks.references is None else offsets, text_column(references, pa.string())),
     ]
 
 
@@ -177,15 +187,13 @@ def _document_marks(
     documents: NDArray[np.int64], columns: Sequence[pa.Array], similarities: NDArray[np.float32] | None
 ) -> DocumentMarks:
     files, lines, references = columns
-    marked = np.flatnonzero(lines.to_numpy())
+    marked = np.flatnonzero(numbers_in(lines))
     if not len(marked):
         return NO_DOCUMENTS
-    found = zip(
-        *(column.take(pa.array(marked)).to_pylist() for column in (files, lines, references)), strict=True
-    )
+    every = zip(*(column.to_pylist() for column in (files, lines, references)), strict=True)
     return DocumentMarks(
         documents[marked],
-        [Place(*place) for place in found],
+        [Place(*place) for place in every if place[1]],
         None if similarities is None else similarities[marked],
     )
 
@@ -193,10 +201,9 @@ def _document_marks(
 def _paragraph_marks(
     documents: NDArray[np.int64], paragraphs: pa.Array, scores: pa.Array, references: pa.Array | None
 ) -> ParagraphMarks:
-    counts = np.diff(paragraphs.offsets.to_numpy())
     return ParagraphMarks(
-        np.repeat(documents, counts),
-        paragraphs.values.to_numpy(),
-        scores.values.to_numpy() if len(scores.values) else None,
+        np.repeat(documents, np.diff(numbers_in(paragraphs.offsets))),
+        numbers_in(paragraphs.values),
+        numbers_in(scores.values) if len(scores.values) else None,
         references.values.to_pylist() if references is not None and len(references.values) else None,
     )
