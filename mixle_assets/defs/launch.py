@@ -109,6 +109,8 @@ class _Launcher:
                 for epoch in STAGES[name].keys(self.loaded):
                     if not self._run(instance, [name], keys=[epoch]):
                         return
+        elif not self._is_stopped():
+            self._warn_of_waiting(epochs)
 
     def _build_shards(self, instance: dg.DagsterInstance, names: Sequence[str], keys: Sequence[str]) -> bool:
         """Run stages over shards; where some fail, take the others as far as they can go.
@@ -125,8 +127,7 @@ class _Launcher:
         # Dagster skips what follows a step that failed, for all of its partitions: the sound ones go on here.
         for stage in [STAGES[name] for name in names if name not in outcomes]:
             if stage.partitions != "shard":
-                failed = sorted(self.recorder.failed_keys)
-                self.warnings.append(f"{stage.name} needs all shards and waits for {', '.join(failed)}")
+                self._warn_of_waiting([stage.name])
                 stopped |= stage.shards_waiting(self.loaded)
                 continue
             for part in _unbroken_ranges(keys, stopped):
@@ -135,6 +136,10 @@ class _Launcher:
                 self._run(instance, [stage.name], keys=part)
             stopped |= self.recorder.failed_keys
         return False
+
+    def _warn_of_waiting(self, names: Sequence[str]) -> None:
+        failed = ", ".join(sorted(key for key in self.recorder.failed_keys if key))
+        self.warnings += [f"{name} needs all shards and waits for {failed}" for name in names if failed]
 
     def _is_stopped(self) -> bool:
         return bool(self.faults) or self.recorder.is_check_broken
