@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mixle_assets.errors import RecipeError
+from mixle_assets.tokenizers.pieces import PieceEngine
 from mixle_assets.tokenizers.probes import probe_texts
 from mixle_assets.tokenizers.tokenizer import Encoded, EncodingError, Engine, run_guarded
 
@@ -59,6 +60,7 @@ class GigatokenEngine:
 FAST_ENGINES: dict[str, Callable[[str], Engine]] = {
     "fastokens": FastokensEngine,
     "gigatoken": GigatokenEngine,
+    "pieces": PieceEngine,
 }
 """In the order ``auto`` tries them."""
 

@@ -18,13 +18,13 @@ from mixle_assets.manifest import new_hasher
 from mixle_assets.tokenizers.byte_level import byte_level_json, byte_spelling
 
 _CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_CL100K = (
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+CL100K = (
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-_QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
+QWEN = CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-_O200K = (
+O200K = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTIONS}?"
     rf"|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTIONS}?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -41,11 +41,11 @@ class KnownRanks(NamedTuple):
 
 
 _KNOWN = {
-    "gpt2": KnownRanks("gpt2", _GPT2, {"<|endoftext|>": 50256}),
-    "p50k_base": KnownRanks("p50k_base", _GPT2, {"<|endoftext|>": 50256}),
+    "gpt2": KnownRanks("gpt2", GPT2, {"<|endoftext|>": 50256}),
+    "p50k_base": KnownRanks("p50k_base", GPT2, {"<|endoftext|>": 50256}),
     "cl100k_base": KnownRanks(
         "cl100k_base",
-        _CL100K,
+        CL100K,
         {
             "<|endoftext|>": 100257,
             "<|fim_prefix|>": 100258,
@@ -54,9 +54,9 @@ _KNOWN = {
             "<|endofprompt|>": 100276,
         },
     ),
-    "o200k_base": KnownRanks("o200k_base", _O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
+    "o200k_base": KnownRanks("o200k_base", O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
     "qwen": KnownRanks(
-        "qwen", _QWEN, {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645}, "NFC"
+        "qwen", QWEN, {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645}, "NFC"
     ),
 }
 _DIGESTS = {

@@ -12,7 +12,7 @@ from mixle_assets.tokenizers import load_tokenizer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SMALL = str(GOLDEN / "tokens_small_tokenizer.json")
-ENGINES = ["tokenizers", "fastokens", "gigatoken"]
+ENGINES = ["tokenizers", "fastokens", "gigatoken", "pieces"]
 
 RUNS = {
     "carets": "^" * 1_000_000,
