@@ -14,8 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from mixle_assets.errors import ExpressionError, InputError, RecipeError
-from mixle_assets.expressions.replacements import compile_replacement
-from mixle_assets.expressions.selectors import compile_selector
+from mixle_assets.expressions import compile_replacement, compile_selector, find_traps
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
@@ -99,6 +98,11 @@ def check_recipe(recipe: Recipe) -> list[str]:
     if recipe.tokenizer is not None and recipe.tokenizer.train is None:
         with _at(recipe, "tokenizer"):
             load_tokenizer(recipe.tokenizer, base_folder=os.path.dirname(recipe.path or ""))  # noqa: PTH120
+    if recipe.packing.selector is not None:
+        from mixle_assets.packing.selectors import recipe_selector  # only here: it loads NumPy
+
+        with _at(recipe, "packing"):
+            recipe_selector(recipe.packing.selector)
     return warnings
 
 
@@ -132,6 +136,7 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
                         missing_value=stream.filter.missing_value,
                     )
                 named.append((where, rules.attribute_keys))
+                _look_for_traps(recipe, stream.filter.syntax, kind, expression, where, warnings)
     for number, replacement in enumerate(stream.span_replacement):
         where = f"{key}.span_replacement.{number}"
         with _at(recipe, f"{where}.span"):
@@ -147,6 +152,27 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
         for mark in sorted(marks)
         if not any(keys is None or mark in keys for _, keys in named)
     )
+
+
+# What of a doubtful rule is worth a warning at every load; `mixle-assets lint` says all there is.
+_WARNED_TRAPS = {"empty_matches", "missing_matches", "regex_range", "unquoted_key"}
+
+
+def _look_for_traps(
+    recipe: Recipe, syntax: str, kind: str, expression: str, where: str, warnings: list[str]
+) -> None:
+    """Refuse a rule that can never match, and warn of one that hardly means what it says."""
+    for trap in find_traps(expression, syntax, role="include" if kind == "include" else "exclude"):
+        if trap.kind == "never" and recipe.tolerate.dead_rule == "error":
+            raise RecipeError(
+                f"the rule can never match: {trap.message}",
+                path=recipe.path,
+                line=recipe.line_of(where),
+                key=where,
+                rule=expression,
+            )
+        if trap.kind in _WARNED_TRAPS | {"never"}:
+            warnings.append(f"{recipe.path}:{recipe.line_of(where)}: {where}: {trap.message}")
 
 
 def duplicate_keys(stream: Stream) -> frozenset[str]:
