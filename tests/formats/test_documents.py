@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mixle_assets.errors import InputError
 from mixle_assets.formats.documents import encode_row, read_documents, read_texts
+from mixle_assets.formats.rows import MalformedRowError, decode_exactly
 from mixle_assets.manifest import hash_bytes
 from mixle_assets.records import Counts, Document
 
@@ -207,3 +208,45 @@ def test_what_is_read_and_written_is_what_stood_there(tmp_path_factory, row, asc
     assert number == 1
     assert json.dumps(found) == json.dumps(row)
     assert json.dumps(json.loads(encode_row(found))) == json.dumps(row)
+
+
+@given(
+    row=st.dictionaries(st.text(max_size=4), json_values, min_size=1, max_size=3),
+    place=st.integers(0, 60),
+    byte=st.integers(0, 255),
+)
+@settings(deadline=None, max_examples=300)
+def test_a_damaged_byte_is_taken_or_refused_alike_by_the_fast_and_the_exact_decoder(
+    tmp_path_factory, row, place, byte
+):
+    line = bytearray(json.dumps(row, ensure_ascii=False).encode())
+    line[place % len(line)] = byte
+    path = tmp_path_factory.getbasetemp() / "damaged.jsonl"
+    path.write_bytes(b'{"id":1}\n' + bytes(line) + b'\n{"id":2}\n')
+    fast, exact = Counts(), Counts()
+
+    found = [row for _, row in read_documents(str(path), malformed_row="skip", counts=fast)]
+
+    expected = []
+    for one in path.read_bytes().split(b"\n"):
+        if one.removesuffix(b"\r").strip():
+            try:
+                value = decode_exactly(one, exact)
+            except MalformedRowError:
+                value = None
+            if isinstance(value, dict):
+                expected.append(value)
+    assert json.dumps(found) == json.dumps(expected)
+    assert fast.noted.get("lone_surrogates") == exact.noted.get("lone_surrogates")
+
+
+@given(st.floats(-1e300, 1e300), st.integers(1, 25))
+@settings(deadline=None)
+def test_a_float_is_read_correctly_rounded_however_it_is_spelled(tmp_path_factory, value, digits):
+    path = tmp_path_factory.getbasetemp() / "floats.jsonl"
+    spellings = [repr(value), f"{value:.{digits}e}", f"{value:.{digits}E}"]
+    path.write_text('{"v":[' + ",".join(spellings) + "]}")
+
+    [(_, row)] = read_documents(str(path))
+
+    assert row["v"] == [float(spelling) for spelling in spellings]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mixle_assets.errors import EvaluationError, ExpressionError, InputError, RecipeError
+from mixle_assets.formats.documents import encode_line
 from mixle_assets.manifest import hash_bytes
 from mixle_assets.mixing.mixer import IdCount, StreamMixer
 from mixle_assets.recipe.streams import Stream
@@ -490,3 +491,26 @@ def test_a_row_can_be_judged_alone_without_writing(bench):
     assert mixer.take({"id": 0, "text": "", "attributes": words(1)}, "a:", 1, Counts()) == SHORT
     assert mixer.take(row, "a:", 2, Counts()) is None
     assert (row["text"], row["metadata"]) == ("0-23", {"provenance": "a:2"})
+
+
+def test_ten_times_the_input_takes_the_same_memory(bench, tmp_path):
+    rows = b"".join(encode_line({"id": str(n), "text": "one two three " * 200}) for n in range(1000))
+    attributes = b"".join(encode_line({"id": str(n), "attributes": words(60)}) for n in range(1000))
+    script = (
+        "import pickle, pathlib, resource, sys, mixle_assets.mixing.mixer as mixer\n"
+        "mixer.mix_shard(pickle.loads(pathlib.Path(sys.argv[1]).read_bytes()))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+
+    peaks = []
+    for times in (3, 30):  # 8 and 84 MB
+        bench.files.clear()
+        bench.documents(rows * times, q=None)
+        bench.write("attributes/q/000.jsonl", attributes * times)
+        (tmp_path / "task").write_bytes(pickle.dumps(bench.task(codec="gz", filter={"exclude": [SHORT]})))
+        finished = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path / "task")], check=True, capture_output=True, text=True
+        )
+        peaks.append(int(finished.stdout))
+
+    assert peaks[1] < 1.1 * peaks[0]
