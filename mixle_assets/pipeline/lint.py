@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mixle_assets.expressions.traps import find_traps
+from mixle_assets.expressions import find_filter_traps
 from mixle_assets.pipeline.load import LoadedRecipe
 
 
@@ -37,13 +37,15 @@ def find_doubts(loaded: LoadedRecipe) -> list[Finding]:
     for index, stream in enumerate(recipe.streams):
         if stream.filter is None:
             continue
-        for role, expressions in (("include", stream.filter.include), ("exclude", stream.filter.exclude)):
-            for number, expression in enumerate(expressions):
-                key = f"streams.{index}.filter.{role}.{number}"
-                findings += [
-                    Finding(recipe.path or "", recipe.line_of(key), key, trap.kind, trap.message)
-                    for trap in find_traps(
-                        expression, stream.filter.syntax, role="include" if role == "include" else "exclude"
-                    )
-                ]
-    return findings
+        rules = stream.filter
+        keys = {rule: f"streams.{index}.filter.include.{number}" for number, rule in enumerate(rules.include)}
+        keys |= {
+            rule: f"streams.{index}.filter.exclude.{number}" for number, rule in enumerate(rules.exclude)
+        }
+        for rule, trap in find_filter_traps(rules.include, rules.exclude, rules.syntax):
+            column = f", column {trap.column} of the expression" if trap.column else ""
+            message = f"{trap.message}{column}"
+            findings.append(
+                Finding(recipe.path or "", recipe.line_of(keys[rule]), keys[rule], trap.kind, message)
+            )
+    return sorted(findings, key=lambda finding: finding.line or 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mixle_assets.pipeline.load import LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, document_input, find_shard, section
+from mixle_assets.pipeline.stages.base import document_input, find_shard, section
 from mixle_assets.pipeline.work import Output, Work
 from mixle_assets.tagging.registry import fingerprint_of
 from mixle_assets.tagging.tagger import CODE_VERSION, TaggerSet, TagTask, tag_file
@@ -38,13 +38,5 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         task = TagTask(
             file.path, file.name, stream.name, tuple(sets), stream.compression.input, loaded.recipe.tolerate
         )
-        all_work.append(Work(STAGE.name, key, CODE_VERSION, tag_file, task, tuple(outputs), chooses=True))
+        all_work.append(Work("attributes", key, CODE_VERSION, tag_file, task, tuple(outputs), chooses=True))
     return all_work
-
-
-STAGE = Stage(
-    name="attributes",
-    partitions="shard",
-    find_work=find_work,
-    is_in=lambda loaded: any(stream.taggers for stream in loaded.recipe.streams),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,7 +25,8 @@ class Stage:
     Attributes:
         name: The asset.
         partitions: What it is divided into.
-        find_work: Recipe and partition to the work that makes it; raises if an input is not built.
+        finder: Module beside this one and its function that finds the work, ``module:function``. Imported
+            when it is first asked: mixing alone needs nothing of the taggers.
         is_in: Whether a recipe has this stage at all.
         is_global: Whether one shard further down needs this stage of all shards.
         shards_waiting: For a stage over all shards: which of them can go no further without it.
@@ -32,10 +34,21 @@ class Stage:
 
     name: str
     partitions: Partitions
-    find_work: Callable[[LoadedRecipe, str], Sequence[Work]]
+    finder: str
     is_in: Callable[[LoadedRecipe], bool] = lambda loaded: True
     is_global: bool = False
     shards_waiting: Callable[[LoadedRecipe], frozenset[str]] = lambda loaded: frozenset(loaded.plan.keys)
+
+    def find_work(self, loaded: LoadedRecipe, key: str) -> Sequence[Work]:
+        """Return the work that makes a partition.
+
+        Raises:
+            MixleError: An input is not built, or not there.
+        """
+        module, _, function = self.finder.partition(":")
+        find: Callable[[LoadedRecipe, str], Sequence[Work]]
+        find = getattr(importlib.import_module(f"mixle_assets.pipeline.stages.{module}"), function)
+        return find(loaded, key)
 
     def keys(self, loaded: LoadedRecipe) -> tuple[str, ...]:
         """Return all partitions of this stage; those of shards need a plan."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mixle_assets.manifest import digest_of
 from mixle_assets.pipeline.load import LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, section
+from mixle_assets.pipeline.stages.base import section
 from mixle_assets.pipeline.work import Output, Work
 from mixle_assets.records import Counts, Written
 from mixle_assets.sourcing import SourceTask, make_documents, source_digest
@@ -24,7 +24,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         fingerprint = section(stream.source)
         inputs = {"source": source_digest(source)}
         output = Output("", stream.name, folder, fingerprint, inputs)
-        all_work.append(Work(STAGE.name, key, CODE_VERSION, make_folder, task, (output,)))
+        all_work.append(Work("documents", key, CODE_VERSION, make_folder, task, (output,)))
     return all_work
 
 
@@ -49,11 +49,3 @@ def make_folder(task: SourceTask) -> Written:
             "hashes": {name: written.file_hash for name, written in files.items()},
         },
     )
-
-
-STAGE = Stage(
-    name="documents",
-    partitions="none",
-    find_work=find_work,
-    is_in=lambda loaded: any(stream.source is not None for stream in loaded.recipe.streams),
-)

@@ -18,20 +18,11 @@ from mixle_assets.deduping import (
     write_duplicate_attributes,
 )
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, document_inputs, find_shard, section
+from mixle_assets.pipeline.stages.base import document_inputs, find_shard, section
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.records import Written
 
 CODE_VERSION = "1"
-
-
-def _is_in(loaded: LoadedRecipe) -> bool:
-    return any(stream.dedupe is not None for stream in loaded.recipe.streams)
-
-
-def _deduped_shards(loaded: LoadedRecipe) -> frozenset[str]:
-    deduped = {stream.name for stream in loaded.recipe.streams if stream.dedupe is not None}
-    return frozenset(shard.key for shard in loaded.plan.shards if shard.stream in deduped)
 
 
 def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
@@ -53,7 +44,7 @@ def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
     )
     fingerprint = section(stream.dedupe, codec, malformed_row, [file.name for file in shard.files])
     output = Output("", key, path, fingerprint, inputs, files)
-    return [Work(HASHES.name, key, CODE_VERSION, hash_shard, task, (output,))]
+    return [Work("content_hashes", key, CODE_VERSION, hash_shard, task, (output,))]
 
 
 def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
@@ -82,7 +73,9 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
     fingerprint = section(rules)
     outputs = tuple(Output(one.key, one.key, one.output, fingerprint, inputs) for one in shards)
     task = IndexTask(tuple(shards))
-    return [Work(INDEX.name, key, CODE_VERSION, index_wanted, task, outputs, chooses=True, together=True)]
+    return [
+        Work("duplicate_index", key, CODE_VERSION, index_wanted, task, outputs, chooses=True, together=True)
+    ]
 
 
 def index_wanted(task: IndexTask, wanted: tuple[str, ...]) -> dict[str, Written]:
@@ -108,16 +101,9 @@ def find_marking(loaded: LoadedRecipe, key: str) -> list[Work]:
         for name, path in paths.items()
     )
     task = AttributeTask(key, stream.dedupe, hashes, slice_path, paths, wanted=tuple(paths))
-    return [Work(MARKS.name, key, CODE_VERSION, mark_wanted, task, outputs, chooses=True)]
+    return [Work("duplicate_attributes", key, CODE_VERSION, mark_wanted, task, outputs, chooses=True)]
 
 
 def mark_wanted(task: AttributeTask, wanted: tuple[str, ...]) -> dict[str, Written]:
     """Write the duplicate attributes of the wanted document files."""
     return write_duplicate_attributes(msgspec.structs.replace(task, wanted=wanted))
-
-
-HASHES = Stage("content_hashes", "shard", find_hashing, _is_in, is_global=True)
-INDEX = Stage(
-    "duplicate_index", "none", find_indexing, _is_in, is_global=True, shards_waiting=_deduped_shards
-)
-MARKS = Stage("duplicate_attributes", "shard", find_marking, _is_in)

@@ -6,9 +6,10 @@ import msgspec
 
 from mixle_assets.formats.doc_arrays import DocArrays
 from mixle_assets.manifest import Manifest
-from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, pack_epoch
+from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, needed_attribute, pack_epoch
 from mixle_assets.pipeline.load import LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, section
+from mixle_assets.pipeline.stages.base import section
+from mixle_assets.pipeline.stages.mixing import attribute_files
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.recipe import Stream
 from mixle_assets.records import Written
@@ -48,12 +49,20 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         ),
         inputs={f"doc_arrays/{name}": manifest.content_digest for name, manifest in manifests.items()},
     )
-    return [Work(STAGE.name, key, CODE_VERSION, pack, task, (output,))]
+    return [Work("packed_epoch", key, CODE_VERSION, pack, task, (output,))]
 
 
 def _pack_stream(loaded: LoadedRecipe, stream: Stream, manifests: dict[str, Manifest]) -> PackStream:
     shards = loaded.plan.of_stream(stream.name)
+    attribute = needed_attribute(loaded.recipe.packing)
+    files = [file for shard in shards for file in shard.files] if attribute is not None else []
     return PackStream(
+        attribute_files=tuple(
+            (file.name, path)
+            for file in files
+            for name, path in attribute_files(loaded, stream, file)
+            if attribute is not None and attribute.startswith(f"{name}__")
+        ),
         name=stream.name,
         doc_arrays=tuple(loaded.layout.doc_arrays(shard) for shard in shards),
         weight=stream.weight,
@@ -67,11 +76,3 @@ def pack(task: PackTask) -> Written:
     written = pack_epoch(task)
     sizes = {name: stored["size_in_bytes"] for name, stored in written.details["files"].items()}
     return msgspec.structs.replace(written, details={**written.details, "stored_files": sizes})
-
-
-STAGE = Stage(
-    name="packed_epoch",
-    partitions="epoch",
-    find_work=find_work,
-    is_in=lambda loaded: loaded.recipe.tokenizer is not None,
-)

@@ -6,9 +6,9 @@ from mixle_assets.formats.codecs import codec_of
 from mixle_assets.mixing.mixer import MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, document_inputs, find_shard, section
+from mixle_assets.pipeline.stages.base import document_inputs, find_shard, section
 from mixle_assets.pipeline.work import Output, Work, require_manifest
-from mixle_assets.planning import Shard
+from mixle_assets.planning import PlannedFile, Shard
 from mixle_assets.planning.layout import EXTENSIONS
 from mixle_assets.recipe import Stream
 from mixle_assets.storage import join
@@ -46,16 +46,18 @@ def own_sets_of(stream: Stream) -> frozenset[str]:
     return frozenset([*stream.taggers, *([DUPLICATES_SET] if stream.dedupe is not None else [])])
 
 
+def attribute_files(loaded: LoadedRecipe, stream: Stream, file: PlannedFile) -> list[tuple[str, str]]:
+    """Return set and location of each attribute file of a document file: own sets, then foreign ones."""
+    own = [(name, loaded.layout.attributes(name, stream.name, file)) for name in sorted(own_sets_of(stream))]
+    return own + find_foreign_attributes(loaded.recipe, stream, file)
+
+
 def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
     """Return the mixer's task for a shard: what it reads, by which rules, and where it writes."""
     output, codec = output_of(loaded, shard)
-    files = []
-    for file in shard.files:
-        attributes = [
-            (name, loaded.layout.attributes(name, stream.name, file)) for name in sorted(own_sets_of(stream))
-        ]
-        attributes += find_foreign_attributes(loaded.recipe, stream, file)
-        files.append(MixFile(file.path, file.name, tuple(attributes)))
+    files = [
+        MixFile(file.path, file.name, tuple(attribute_files(loaded, stream, file))) for file in shard.files
+    ]
     return MixTask(
         key=shard.key,
         stream=stream,
@@ -97,7 +99,4 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         inputs=inputs,
         files=files,
     )
-    return [Work(STAGE.name, key, CODE_VERSION, mix_shard, task, (output,))]
-
-
-STAGE = Stage(name="mixed_shards", partitions="shard", find_work=find_work)
+    return [Work("mixed_shards", key, CODE_VERSION, mix_shard, task, (output,))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mixle_assets.pipeline.load import LoadedRecipe
-from mixle_assets.pipeline.stages.base import Stage, find_shard, section
+from mixle_assets.pipeline.stages.base import find_shard, section
 from mixle_assets.pipeline.stages.mixing import output_path as mixed_shard_path
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.recipe import Tokenizer
@@ -12,14 +12,6 @@ from mixle_assets.tokenizing.tokenize import TokenizeTask, tokenize_shard
 from mixle_assets.tokenizing.train import TrainTask, train_tokenizer
 
 CODE_VERSION = "1"
-
-
-def _is_in(loaded: LoadedRecipe) -> bool:
-    return loaded.recipe.tokenizer is not None
-
-
-def _is_trained_here(loaded: LoadedRecipe) -> bool:
-    return loaded.recipe.tokenizer is not None and loaded.recipe.tokenizer.train is not None
 
 
 def tokenizer_of(loaded: LoadedRecipe) -> Tokenizer:
@@ -40,7 +32,7 @@ def find_training(loaded: LoadedRecipe, key: str) -> list[Work]:
     path = loaded.layout.tokenizer
     task = TrainTask(tuple(paths.values()), spec, path)
     output = Output("", "tokenizer", path, section(spec.train, spec.boundary, spec.bos), inputs)
-    return [Work(TOKENIZER.name, key, CODE_VERSION, train_tokenizer, task, (output,))]
+    return [Work("tokenizer", key, CODE_VERSION, train_tokenizer, task, (output,))]
 
 
 def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
@@ -79,8 +71,4 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         inputs=inputs,
         files=files,
     )
-    return [Work(STAGE.name, key, CODE_VERSION, tokenize_shard, task, (output,))]
-
-
-TOKENIZER = Stage("tokenizer", "none", find_training, _is_trained_here)
-STAGE = Stage("doc_arrays", "shard", find_work, _is_in)
+    return [Work("doc_arrays", key, CODE_VERSION, tokenize_shard, task, (output,))]
