@@ -1,6 +1,7 @@
 """From a file to a recipe that is known to work: parsed, every expression compiled, every name resolved.
 
-Nothing of the data is read here. What is refused here costs seconds; what is not costs a night.
+Nothing of the data is read here. What is refused here costs seconds; what is not costs a night. Taggers,
+tokenizers and packing are imported only for a recipe that has them: mixing alone starts at once.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
 from mixle_assets.storage import absolute
-from mixle_assets.tagging.registry import keys_of, resolve_tagger
-from mixle_assets.tokenizers import load_tokenizer
 
 DEFAULT_ROOT = "corpora"
 DUPLICATES_SET = "duplicates"
@@ -96,10 +95,12 @@ def check_recipe(recipe: Recipe) -> list[str]:
     for index, stream in enumerate(recipe.streams):
         _check_stream(recipe, stream, f"streams.{index}", warnings)
     if recipe.tokenizer is not None and recipe.tokenizer.train is None:
+        from mixle_assets.tokenizers import load_tokenizer
+
         with _at(recipe, "tokenizer"):
             load_tokenizer(recipe.tokenizer, base_folder=os.path.dirname(recipe.path or ""))  # noqa: PTH120
     if recipe.packing.selector is not None:
-        from mixle_assets.packing.selectors import recipe_selector  # only here: it loads NumPy
+        from mixle_assets.packing.selectors import recipe_selector
 
         with _at(recipe, "packing"):
             recipe_selector(recipe.packing.selector)
@@ -116,13 +117,8 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
                 key=f"{key}.taggers",
             )
     marks = duplicate_keys(stream)
-    written: set[str] | None = set(marks)
-    for attribute_set, uses in stream.taggers.items():
-        for number, use in enumerate(uses):
-            with _at(recipe, f"{key}.taggers.{attribute_set}.{number}"):
-                resolve_tagger(use)
-                keys = keys_of(attribute_set, use)
-                written = None if keys is None or written is None else written | set(keys)
+    tagged = _resolve_taggers(recipe, stream, key) if stream.taggers else frozenset()
+    written = None if tagged is None else tagged | marks
     named: list[tuple[str, frozenset[str] | None]] = []  # None: it may read any attribute
     if stream.filter is not None:
         for kind in ("include", "exclude"):
@@ -184,10 +180,24 @@ def duplicate_keys(stream: Stream) -> frozenset[str]:
     return frozenset(section.attribute_name for section in sections if section is not None)
 
 
+def _resolve_taggers(recipe: Recipe, stream: Stream, key: str) -> frozenset[str] | None:
+    """Resolve the taggers of a stream and return the attribute keys they write; None if these can be any."""
+    from mixle_assets.tagging.registry import keys_of, resolve_tagger
+
+    written: frozenset[str] | None = frozenset()
+    for attribute_set, uses in stream.taggers.items():
+        for number, use in enumerate(uses):
+            with _at(recipe, f"{key}.taggers.{attribute_set}.{number}"):
+                resolve_tagger(use)
+                keys = keys_of(attribute_set, use)
+                written = None if keys is None or written is None else written.union(keys)
+    return written
+
+
 def _find_dead_rules(
     recipe: Recipe,
     stream: Stream,
-    written: set[str],
+    written: frozenset[str],
     named: list[tuple[str, frozenset[str] | None]],
     warnings: list[str],
 ) -> None:
