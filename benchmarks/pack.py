@@ -157,7 +157,16 @@ def plan_memory(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(python: Path, folder: Path, contender: str, block: int, *, digest: bool = False) -> dict[str, Any]:
     """Run one contender in a process of its own; CPU and peak memory come from the system."""
-    command = [str(python), str(CHILD), str(folder), contender, str(block), "digest" if digest else "time"]
+    # -P: modules beside the child, such as tokenize, must not hide those of the standard library.
+    command = [
+        str(python),
+        "-P",
+        str(CHILD),
+        str(folder),
+        contender,
+        str(block),
+        "digest" if digest else "time",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     with process.stdout as output:  # type: ignore[union-attr]
         text = output.read()
