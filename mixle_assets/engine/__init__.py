@@ -15,7 +15,8 @@ def open_engine(kind: str, workers: int | None = None) -> Engine:
 
     Args:
         kind: ``serial`` or ``processes``.
-        workers: Number of worker processes; None means one per usable core.
+        workers: Number of worker processes; None means one per usable core. One is this process itself: a
+            single worker would only take longer to start.
 
     Raises:
         ValueError: There is no such engine, or ``workers`` is not positive.
@@ -25,5 +26,5 @@ def open_engine(kind: str, workers: int | None = None) -> Engine:
     if kind == "serial":
         return SerialEngine()
     if kind == "processes":
-        return ProcessEngine(workers)
+        return SerialEngine() if workers == 1 else ProcessEngine(workers)
     raise ValueError(f"engine must be serial or processes, got {kind!r}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -40,6 +42,25 @@ class Engine(Protocol):
         exception in the consumer, stops what runs and starts nothing more.
         """
         ...  # pragma: no cover
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Switch Python's garbage collector off while the block runs, and collect afterwards.
+
+    Span lists are millions of tiny containers: with the collector on, parsing attributes is 11 times slower
+    (measured, see docs/explanation/performance.md).
+    """
+    was_enabled = gc.isenabled()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        gc.unfreeze()
+        gc.collect()
 
 
 def run_one(function: Callable[[Item], Result], index: int, item: Item) -> Outcome[Result]:

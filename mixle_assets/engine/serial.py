@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from mixle_assets.engine.protocol import Outcome, run_one
+from mixle_assets.engine.protocol import Outcome, run_one, without_collector
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -23,4 +23,6 @@ class SerialEngine:
     def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
         """See ``Engine.run``; outcomes come in the order of the items."""
         for index, item in enumerate(items):
-            yield run_one(function, index, item)
+            with without_collector():
+                outcome = run_one(function, index, item)
+            yield outcome
