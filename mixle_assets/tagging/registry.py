@@ -13,22 +13,26 @@ import importlib
 import inspect
 import keyword
 import re
-import typing
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NewType, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError, RecipeError
-from mixle_assets.manifest import digest_of, new_hasher
-from mixle_assets.records import FileStamp
+from mixle_assets.manifest import digest_of
+from mixle_assets.tagging.entries import (
+    Entry,
+    KnownMeasures,
+    bind,
+    file_parameters_of,
+    is_relative,
+    measures_of,
+    stamp_of_file,
+)
+from mixle_assets.tagging.entries import FilePath as FilePath
 from mixle_assets.tagging.views import DocumentView, Measures
 
 if TYPE_CHECKING:
     from mixle_assets.recipe import TaggerUse
-
-FilePath = NewType("FilePath", str)
-"""Annotates a parameter that names a file: relative to the recipe, and its content counts, not its place."""
 
 _MODULES = (
     "c4",
@@ -48,28 +52,6 @@ _MODULES = (
 """The modules beside this one that register taggers; cheap to import, heavy packages are loaded by use."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-KnownMeasures: TypeAlias = Iterable[str] | Callable[[Mapping[str, Any]], Iterable[str]] | None
-
-
-class Entry(NamedTuple):
-    """A registered tagger, not yet given its parameters.
-
-    Attributes:
-        name: As in a recipe.
-        make: The function or class.
-        version: Changes whenever a value changes; part of the fingerprint.
-        measures: All measures it can write, or a function that tells them from the parameters; None if they
-            depend on the document.
-        summary: First line of its docstring.
-    """
-
-    name: str
-    make: Callable[..., Any]
-    version: str
-    measures: KnownMeasures
-    summary: str
 
 
 class Tagger(NamedTuple):
@@ -148,8 +130,8 @@ def fingerprint_of(use: TaggerUse) -> str:
         RecipeError: As ``resolve_tagger``, as far as that shows without running the tagger's own code.
     """
     entry = _entry_of(use.tagger)
-    bound = _bind(entry, use.parameters)
-    for name in _file_parameters(entry):
+    bound = bind(entry, use.parameters)
+    for name in file_parameters_of(entry):
         if bound[name] is not None:
             bound[name] = stamp_of_file(bound[name]).digest
     try:
@@ -164,7 +146,7 @@ def keys_of(set_name: str, use: TaggerUse) -> tuple[str, ...] | None:
     With ``quality`` and ``char_length_v1``: ``("quality__char_length_v1__length",)``.
     """
     entry = _entry_of(use.tagger)
-    measures = _measures_of(entry, _bind(entry, use.parameters))
+    measures = measures_of(entry, bind(entry, use.parameters))
     return None if measures is None else tuple(attribute_key(set_name, entry.name, one) for one in measures)
 
 
@@ -217,8 +199,8 @@ def anchor_files(use: TaggerUse, folder: str) -> TaggerUse:
     """
     anchored = {
         name: storage.join(folder, use.parameters[name])
-        for name in _file_parameters(_entry_of(use.tagger))
-        if name in use.parameters and _is_relative(use.parameters[name])
+        for name in file_parameters_of(_entry_of(use.tagger))
+        if name in use.parameters and is_relative(use.parameters[name])
     }
     if not anchored:
         return use
@@ -229,7 +211,7 @@ def anchor_files(use: TaggerUse, folder: str) -> TaggerUse:
 def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
     del fingerprint  # part of the cache's key: a file that changed is loaded anew
     entry = _entry_of(use.tagger)
-    bound = _bind(entry, use.parameters)
+    bound = bind(entry, use.parameters)
     has_state = inspect.isclass(entry.make)
     if has_state:
         try:
@@ -242,8 +224,8 @@ def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
         name=entry.name,
         part=key_part(entry.name),
         measure=measure,
-        measures=_measures_of(entry, bound),
-        files=tuple(bound[name] for name in _file_parameters(entry) if bound[name] is not None),
+        measures=measures_of(entry, bound),
+        files=tuple(bound[name] for name in file_parameters_of(entry) if bound[name] is not None),
         memory_in_bytes=int(getattr(measure, "memory_in_bytes", 0)),
     )
 
@@ -285,104 +267,3 @@ def _entry_of_path(path: str) -> Entry:
         measures=getattr(make, "measures", None),
         summary=(inspect.getdoc(make) or "").partition("\n")[0],
     )
-
-
-def _measures_of(entry: Entry, bound: Mapping[str, Any]) -> tuple[str, ...] | None:
-    measures = entry.measures
-    if measures is None:
-        return None
-    return tuple(measures(bound) if callable(measures) else measures)
-
-
-def _parameters_of(entry: Entry) -> Mapping[str, inspect.Parameter]:
-    """Return what a recipe may set: the constructor's parameters, or the function's after the document."""
-    parameters = dict(inspect.signature(entry.make).parameters)
-    if not inspect.isclass(entry.make) and parameters:
-        parameters.pop(next(iter(parameters)))
-    return parameters
-
-
-def _file_parameters(entry: Entry) -> tuple[str, ...]:
-    make = entry.make.__init__ if inspect.isclass(entry.make) else entry.make
-    if "FilePath" not in str(getattr(make, "__annotations__", "")):
-        return ()
-    hints = typing.get_type_hints(make)
-    return tuple(
-        name for name, hint in hints.items() if hint == FilePath or FilePath in typing.get_args(hint)
-    )
-
-
-def _bind(entry: Entry, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter with its value, those left at their default included."""
-    known = _parameters_of(entry)
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
-    named = {
-        name: one for name, one in known.items() if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-    }
-    for name in given:
-        if name not in named and not takes_any:
-            near = difflib.get_close_matches(name, named, n=1, cutoff=0.4)
-            known_names = ", ".join(named) or "none"
-            hint = f"; did you mean {near[0]!r}?" if near else f"; it takes: {known_names}"
-            raise RecipeError(f"{entry.name} has no parameter {name!r}{hint}", key=f"taggers.{entry.name}")
-    bound = {}
-    for name, one in named.items():
-        if name in given:
-            bound[name] = _checked(entry, name, one, given[name])
-        elif one.default is one.empty:
-            raise RecipeError(f"{entry.name} needs the parameter {name!r}", key=f"taggers.{entry.name}")
-        else:
-            bound[name] = one.default
-    bound.update({name: value for name, value in given.items() if name not in named})
-    return bound
-
-
-_CHECKED_TYPES: dict[Any, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "bool": (bool,),
-    "FilePath": (str,),
-    int: (int,),
-    float: (int, float),
-    str: (str,),
-    bool: (bool,),
-    FilePath: (str,),
-}
-
-
-def _checked(entry: Entry, name: str, parameter: inspect.Parameter, value: Any) -> Any:
-    """Refuse a value of another type than the signature says; only plain types are looked at."""
-    wanted = _CHECKED_TYPES.get(parameter.annotation)
-    if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted)):
-        kind = wanted[-1].__name__
-        raise RecipeError(
-            f"{entry.name}: {name} must be a {kind}, got {value!r}", key=f"taggers.{entry.name}"
-        )
-    return value
-
-
-def _is_relative(path: Any) -> bool:
-    return isinstance(path, str) and "://" not in path and not Path(path).is_absolute()
-
-
-def stamp_of_file(path: str) -> FileStamp:
-    """Return hash, size and time of a file that a tagger was given; read again only when it changed.
-
-    Raises:
-        RecipeError: There is no such file.
-    """
-    stat = storage.stat(path)
-    if stat is None:
-        raise RecipeError(f"there is no file {path}", key="taggers")
-    return FileStamp(_hash_stored(path, stat), stat.size_in_bytes, stat.modified)
-
-
-@functools.lru_cache(maxsize=64)
-def _hash_stored(path: str, stat: Any) -> str:
-    del stat  # part of the cache's key
-    hasher = new_hasher()
-    with storage.open_read(path) as file:
-        while chunk := file.read(1 << 20):
-            hasher.update(chunk)
-    return hasher.hexdigest()

@@ -19,7 +19,8 @@ from mixle_assets.formats.documents import read_texts
 from mixle_assets.recipe import TaggerUse, Tolerate
 from mixle_assets.records import Counts, FileStamp, SpanRow, Written
 from mixle_assets.tagging.distribution import Distribution
-from mixle_assets.tagging.registry import Tagger, attribute_key, resolve_set, stamp_of_file
+from mixle_assets.tagging.entries import stamp_of_file
+from mixle_assets.tagging.registry import Tagger, attribute_key, resolve_set
 from mixle_assets.tagging.views import DocumentView
 
 CODE_VERSION = "1"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from mixle_assets.recipe import TaggerUse
-from mixle_assets.tagging.registry import _measures_of, _parameters_of, registered_taggers
+from mixle_assets.tagging.entries import measures_of, parameters_of
+from mixle_assets.tagging.registry import registered_taggers
 from mixle_assets.tagging.tagger import TaggerSet, TagTask, tag_file
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -21,13 +22,13 @@ def render_table():
     """Return a row for every tagger; taggers that differ by name alone share one."""
     rows = []
     for name, entry in registered_taggers().items():
-        parameters = _parameters_of(entry)
+        parameters = parameters_of(entry)
         # A measure that needs a file is shown.
         given = {
             key: "file" if one.default in (one.empty, None) else one.default
             for key, one in parameters.items()
         }
-        measures = _measures_of(entry, given)
+        measures = measures_of(entry, given)
         shown = (
             ", ".join(f"`{measure}`" for measure in measures)
             if measures is not None
