@@ -166,10 +166,11 @@ def _encode_rows(batch: _MarkedBatch, rules: Dedupe, counts: Counts) -> list[byt
             counts.note(what, len(repeated.documents))
     counts.num_in += len(lengths)
     counts.num_out += len(lengths)
-    names = [orjson.dumps(column.name) + b":" for column in columns]
+    for column in columns:
+        key = orjson.dumps(column.name) + b":"
+        column.values[:] = [None if value is None else key + value for value in column.values]
     attributes = [
-        b",".join([name + value for name, value in zip(names, values, strict=True) if value is not None])
-        for values in zip(*[column.values for column in columns], strict=True)
+        b",".join(filter(None, row)) for row in zip(*[column.values for column in columns], strict=True)
     ]
     return [
         b'{"id":%b,"attributes":{%b}}\n' % row for row in zip(hashed.ids.to_pylist(), attributes, strict=True)

@@ -138,8 +138,8 @@ def _cut_at_bytes(texts: list[bytes], separator: bytes) -> _Cut:
     text_ends = np.cumsum(sizes + (sizes > 0)) - 1
     counts = np.diff(np.searchsorted(ends, text_ends, "right"), prepend=0)
     if not whole.isascii():
-        # Of the bytes of a character, all but the first are 10xxxxxx.
-        inside = np.flatnonzero((codes & 0xC0) == 0x80)
+        # Of the bytes of a character all but the first are 10xxxxxx: below -64, taken as signed.
+        inside = np.flatnonzero(codes.view(np.int8) < -64)
         lengths -= np.diff(np.searchsorted(inside, ends), prepend=0)
     return _Cut(whole.split(separator), counts, lengths.astype(np.uint32))
 

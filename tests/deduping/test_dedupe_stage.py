@@ -14,6 +14,7 @@ from mixle_assets import deduping
 from mixle_assets.deduping import hashes as hashing
 from mixle_assets.deduping.places import Place
 from mixle_assets.deduping.slices import read_slice
+from mixle_assets.engine import open_engine
 from mixle_assets.errors import ExpressionError, InputError, RecipeError
 from mixle_assets.formats.attributes import encode_attribute_row
 from mixle_assets.recipe import Dedupe
@@ -247,6 +248,25 @@ def test_batches_buckets_and_a_second_run_change_no_byte(dedupe, monkeypatch):
     }
 
 
+def test_workers_that_finish_in_any_order_keep_the_same_copy(dedupe):
+    copies = {f"p/{n:04d}": {f"{n}.jsonl": ["same\nline", f"own {n}"]} for n in range(4)}
+    corpus = dedupe(copies, BOTH)
+    digests = corpus.digests()
+    for number, workers in enumerate((1, 2, 3)):
+        tasks = [
+            deduping.HashTask(key, corpus.files[key], BOTH, corpus.path("content_hashes", key))
+            for key in sorted(copies, reverse=bool(number % 2))
+        ]
+        outcomes = list(open_engine("processes", workers).run(deduping.hash_shard, tasks))
+        assert [outcome.error for outcome in outcomes] == [None] * 4
+        corpus.index()
+        for key in copies:
+            corpus.write(key)
+        assert corpus.digests() == digests
+
+    assert [DOCUMENTS in row for row in corpus.attributes()] == [False, False] + [True, False] * 3
+
+
 def test_a_shard_more_leaves_every_earlier_slice_as_it_was(dedupe):
     before = dedupe(SOME, BOTH)
     after = dedupe({**SOME, "p/0002": {"d.jsonl": ["one\ntwo", "six\nfive"]}}, BOTH)
@@ -371,7 +391,7 @@ def test_a_slice_of_another_shard_is_refused(dedupe):
 lines = st.lists(st.sampled_from(["a", "b", "é", "", " ", "a b"]), min_size=1, max_size=4).map("\n".join)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     files=st.lists(st.lists(lines, max_size=4), min_size=1, max_size=4),
     skip_empty=st.booleans(),
