@@ -16,7 +16,7 @@ import msgspec
 from mixle_assets.errors import InputError
 from mixle_assets.formats.lines import Block, LineReader, OnMalformed
 from mixle_assets.formats.rows import UNDECODABLE, MalformedRowError, decode_exactly, encode_row
-from mixle_assets.formats.scan import find_line_ends, is_an_object_a_line
+from mixle_assets.formats.scan import is_an_object_a_line
 from mixle_assets.records import Attributes, Counts, DocumentId, FileStamp
 
 __all__ = [
@@ -98,14 +98,13 @@ class AttributeReader:
 
     def _decode(self, block: Block) -> list[AttributeRow] | None:
         """Decode all lines in one call; None if a line must be looked at by itself."""
-        codes, ends = find_line_ends(block.content)
-        if not is_an_object_a_line(codes, ends):
+        if not is_an_object_a_line(block.codes, block.ends):
             return None
         try:
             rows: list[AttributeRow] = self._decoder.decode_lines(block.content)
         except UNDECODABLE:
             return None
-        return rows if len(rows) == len(ends) + 1 else None
+        return rows if len(rows) == len(block.ends) + 1 else None
 
     def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, AttributeRow]]:
         for number, line in enumerate(block.lines(), block.first_line):

@@ -73,8 +73,7 @@ class DocumentReader(_RowReader):
 
     def _rows_of(self, block: Block) -> Iterable[tuple[int, dict[str, Any]]]:
         """Decode all lines in one call, and again by themselves those that need it."""
-        first, content = block
-        codes, ends = find_line_ends(content)
+        first, content, codes, ends = block
         try:
             rows = _decode_objects(content) if is_an_object_a_line(codes, ends) else []
         except UNDECODABLE:
@@ -82,8 +81,7 @@ class DocumentReader(_RowReader):
         if len(rows) != len(ends) + 1:
             return self._take_one_by_one(block)
         for place in find_repeated_keys(codes, ends, rows):
-            line = content[ends[place - 1] + 1 if place else 0 : ends[place] if place < len(ends) else None]
-            rows[place] = self._decode_slowly(first + place, line)
+            rows[place] = self._decode_slowly(first + place, block.line(place))
         return zip(range(first, first + len(rows)), rows, strict=True)
 
     def _take_one_by_one(self, block: Block) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -106,8 +104,7 @@ class TextReader(_RowReader):
         return chain.from_iterable(map(self._documents_of, self._lines.blocks()))
 
     def _documents_of(self, block: Block) -> Iterable[tuple[int, Document]]:
-        first, content = block
-        codes, ends = find_line_ends(content)
+        first, content, codes, ends = block
         try:
             documents = _decode_documents(content) if is_an_object_a_line(codes, ends) else []
         except UNDECODABLE:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import ChunkReader
+from mixle_assets.formats.scan import Codes, Positions, find_line_ends
 from mixle_assets.records import Counts, FileStamp
 
 OnMalformed = Literal["error", "skip"]
@@ -17,18 +18,28 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
-    """Consecutive lines: number of the first, and all of them joined by LF, without the last one's end."""
+    """Consecutive lines, blank ones included.
+
+    Attributes:
+        first_line: Number of the first.
+        content: All of them joined by LF, without the last one's end.
+        codes: The content as an array of bytes.
+        ends: Where its LFs are: one fewer than there are lines.
+    """
 
     first_line: int
     content: bytes
+    codes: Codes
+    ends: Positions
 
     def lines(self) -> list[bytes]:
-        """Return the lines without their ends, blank ones included."""
+        """Return the lines without their ends."""
         return self.content.split(b"\n")
 
-    def num_lines(self) -> int:
-        """Return how many lines there are, blank ones included."""
-        return self.content.count(b"\n") + 1
+    def line(self, place: int) -> bytes:
+        """Return one line, its place counted from 0."""
+        start = self.ends[place - 1] + 1 if place else 0
+        return self.content[start : self.ends[place] if place < len(self.ends) else None]
 
 
 class LineReader:
@@ -75,7 +86,7 @@ class LineReader:
                 if waiting is not None and not any(parts):
                     first -= 1
                     before, _, _ = waiting.content.rpartition(b"\n")
-                    waiting = Block(waiting.first_line, before) if waiting.first_line < first else None
+                    waiting = _block(waiting.first_line, [before]) if waiting.first_line < first else None
                 if self.malformed_row == "error":
                     raise error.at(line=first) from error
                 self.counts.note("truncated_inputs")
@@ -93,7 +104,7 @@ class LineReader:
                 yield waiting
             waiting = _block(first, parts)
             parts = [chunk[end + 1 :]]
-            first += waiting.num_lines()
+            first += len(waiting.ends) + 1
         if waiting is not None:
             yield waiting
         if any(parts):
@@ -135,4 +146,4 @@ def _block(first: int, parts: list[bytes | memoryview]) -> Block:
         content = content.removeprefix(BYTE_ORDER_MARK)
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    return Block(first, content)
+    return Block(first, content, *find_line_ends(content))
