@@ -43,6 +43,8 @@ def command(recipes: tuple[str, ...], root: str | None, host: str, port: int, pl
         "MIXLE_RECIPES": os.pathsep.join(str(Path(recipe).absolute()) for recipe in recipes),
         "MIXLE_ROOT": root,
         HOME_VARIABLE: str(home),
+        # Every start would say that another command is the future.
+        "PYTHONWARNINGS": "ignore:Function `dev_command` is superseded",
     }
     # Dagster puts its working directory on its path and leaves files in it: neither may be the user's.
     state = home / "state"

@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 RECIPE = """\
@@ -138,6 +139,21 @@ def test_a_row_is_traced_to_its_line_and_a_document_to_its_rows(folder: Path) ->
     gone = run("trace", "tiny.yaml", "--id", "nobody", cwd=folder)
     assert gone.returncode == 1
     assert "'nobody'" in gone.stderr
+
+
+def test_an_export_is_read_back_and_not_made_twice(folder: Path) -> None:
+    run("build", "tiny.yaml", "--plain", cwd=folder)
+    done = run("export", "tiny.yaml", "out", "--to", "olmo", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "out: 2 documents, " in done.stdout
+    tokens = np.fromfile(folder / "out" / "notes-0000.npy", np.uint16)
+    assert bytes(tokens[:18].astype(np.uint8)) == b"a long enough text"
+    assert (folder / "out.manifest.json").exists()
+
+    before = (folder / "out" / "notes-0000.npy").stat().st_mtime_ns
+    assert run("export", "tiny.yaml", "out", "--to", "olmo", cwd=folder).returncode == 0
+    assert (folder / "out" / "notes-0000.npy").stat().st_mtime_ns == before
+    assert run("export", "tiny.yaml", "out", "--to", "tfrecord", cwd=folder).returncode == 2
 
 
 def test_lint_says_why_a_rule_is_doubtful(folder: Path) -> None:
