@@ -171,7 +171,7 @@ def measure(command: Sequence[str]) -> Run:
     return Run(usage.ru_utime + usage.ru_stime, time.perf_counter() - start, usage.ru_maxrss / 1024)
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Run, compare, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("corpus", type=Path, help="folder with documents/*.gz")
@@ -180,7 +180,7 @@ def main() -> None:
     parser.add_argument(
         "--processes", type=int, default=1, help="of dolma; with more its marks are not exact"
     )
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     documents = arguments.corpus / "documents"
     runs: dict[str, list[Run]] = {"mixle_assets": [], "dolma": [], "reading alone": []}
     for number in range(arguments.repeats):
