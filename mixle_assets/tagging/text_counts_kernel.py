@@ -1,4 +1,4 @@
-"""The compiled way to count a text: one pass over its UTF-8 bytes, then chained n-grams. Needs numba.
+"""The compiled way to count a text: one pass over its UTF-8 bytes for words, one for lines. Needs numba.
 
 Imported only by ``text_counts``, and only on first use: loading numba takes half a second. Words, lines and
 n-grams are compared in full, never by hash alone, so the counts are exact.
@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mixle_assets.tagging.ngram_kernel import count_ngrams
 from mixle_assets.tagging.text_counts import DUPLICATE_NGRAMS, REQUIRED_WORDS, TOP_NGRAMS, TextCounts
 
 _ALPHA_LIMIT = 0x40000
@@ -61,8 +62,8 @@ def _alphabetic() -> NDArray[np.bool_]:
 
 @functools.cache
 def _required() -> NDArray[np.uint64]:
-    """Return the required words as numbers: their bytes, first byte highest."""
-    return np.array([int.from_bytes(word.encode()) for word in REQUIRED_WORDS], np.uint64)
+    """Return the required words as numbers: a 1, so that no leading zero is lost, then their bytes."""
+    return np.array([int.from_bytes(b"\x01" + word.encode()) for word in REQUIRED_WORDS], np.uint64)
 
 
 def count_text_compiled(text: str) -> TextCounts:
@@ -79,14 +80,20 @@ def count_text_compiled(text: str) -> TextCounts:
     if int(scratch.base[0]) + 12 * limit > np.iinfo(np.int32).max:
         scratch.table[:] = 0
         scratch.base[:] = 1
-    _count(
-        content,
-        scratch.table[: _capacity(limit)],
+    table = scratch.table[: _capacity(limit)]
+    output = scratch.output
+    _count(content, table, scratch.base, scratch.columns, output, _alphabetic(), _required())
+    num_words = int(output[_WORDS])
+    words, lengths = scratch.columns[:2, :num_words]
+    count_ngrams(
+        words,
+        lengths,
+        table,
         scratch.base,
-        scratch.columns,
-        scratch.output,
-        _alphabetic(),
-        _required(),
+        scratch.columns[2:],
+        output[_TOP:_DUPLICATE_NGRAMS],
+        output[_DUPLICATE_NGRAMS:_ALL_NGRAMS],
+        output[_ALL_NGRAMS:],
     )
     if scratch.limit > _HUGE_IN_BYTES:
         _scratch = _Scratch(1 << 14)  # one huge document must not keep its memory to the end of the file
@@ -143,7 +150,7 @@ def _count(content, table, base, columns, output, alphabetic, required):  # type
                 continue
         start = i
         code = np.uint64(14695981039346656037)
-        packed = np.uint64(0)
+        packed = np.uint64(1)
         characters = 0
         flag = 0
         while i < size:
@@ -268,88 +275,6 @@ def _count(content, table, base, columns, output, alphabetic, required):  # type
             output[_DUPLICATE_WORDED] += line_times[k] * flags[k]
             output[_DUPLICATE_WORDED_CHARACTERS] += line_times[k] * line_characters[k] * flags[k]
 
-    # N-grams: number of the (n-1)-gram before, and the last word. Looked at are only the starts where both
-    # (n-1)-grams in it are repeated; ``starts`` holds them.
-    previous = columns[2]
-    starts = columns[3]
-    head = columns[4]
-    tail = columns[5]
-    times = columns[6]
-    first_start = columns[7]
-    gram_at = columns[8]
-    ends = columns[9]
-    ends[0] = 0
-    for k in range(num_words):
-        ends[k + 1] = ends[k] + lengths[k]
-        previous[k] = words[k]
-    num_starts = max(num_words - 1, 0)
-    for k in range(num_starts):
-        starts[k] = k
-    for n in range(2, 11):
-        if num_words < n:
-            break
-        num_grams = 0
-        for k in range(num_starts):
-            start = starts[k]
-            a = previous[start]
-            b = words[start + n - 1]
-            code = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F)
-            code ^= code >> np.uint64(29)
-            code *= np.uint64(0xBF58476D1CE4E5B9)
-            place = np.int64(code >> np.uint64(32)) & mask
-            while True:
-                found = table[place] - empty
-                if found < 0:
-                    table[place] = empty + num_grams
-                    head[num_grams] = a
-                    tail[num_grams] = b
-                    times[num_grams] = 1
-                    first_start[num_grams] = start
-                    gram_at[k] = num_grams
-                    num_grams += 1
-                    break
-                if head[found] == a and tail[found] == b:
-                    times[found] += 1
-                    gram_at[k] = found
-                    break
-                place = (place + 1) & mask
-        empty += num_grams
-        if n <= 4:
-            best = -1
-            most = 1
-            for k in range(num_grams):
-                if times[k] > most:
-                    most = times[k]
-                    best = first_start[k]
-            if best < 0:
-                output[_TOP + n - 2] = ends[n]
-            else:
-                output[_TOP + n - 2] = most * (ends[best + n] - ends[best])
-        else:
-            total = 0
-            for k in range(num_words - n + 1):
-                total += ends[k + n] - ends[k]
-            output[_ALL_NGRAMS + n - 5] = total
-            duplicate = 0
-            for k in range(num_starts):
-                if times[gram_at[k]] > 1:
-                    duplicate += ends[starts[k] + n] - ends[starts[k]]
-            output[_DUPLICATE_NGRAMS + n - 5] = duplicate
-        # Keep the starts whose n-gram and the next one's are repeated; they lie side by side in ``starts``.
-        kept = 0
-        for k in range(num_starts):
-            start = starts[k]
-            if times[gram_at[k]] > 1:
-                previous[start] = gram_at[k]
-                if (
-                    start + n < num_words
-                    and k + 1 < num_starts
-                    and starts[k + 1] == start + 1
-                    and times[gram_at[k + 1]] > 1
-                ):
-                    starts[kept] = start
-                    kept += 1
-        num_starts = kept
     base[0] = empty
 
 

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mixle_assets.tagging import text_counts_kernel
@@ -34,7 +34,8 @@ PIECES = [
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=200)
+@example("\x00the")
 @given(texts)
 def test_both_ways_of_counting_agree(text):
     assert count_text_compiled(text) == count_text_plainly(text)
