@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from mixle_assets.formats.doc_arrays import DocArrays
@@ -9,7 +11,7 @@ from mixle_assets.manifest import Manifest
 from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, needed_attribute, pack_epoch
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages.base import section
-from mixle_assets.pipeline.stages.mixing import attribute_files
+from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.recipe import Stream
 from mixle_assets.records import Written
@@ -38,6 +40,13 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         streams=streams,
         output=loaded.layout.packed_epoch(int(key)),
     )
+    inputs = {f"doc_arrays/{name}": manifest.content_digest for name, manifest in manifests.items()}
+    files: dict[str, str] = {}
+    for stream in recipe.streams:
+        for name, attribute_set, path in _files_of_scores(loaded, stream):
+            own, foreign = attribute_inputs(stream, name, [(attribute_set, path)])
+            inputs |= own
+            files |= foreign
     output = Output(
         name="",
         key=key,
@@ -47,28 +56,34 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
             recipe.packing.model_copy(update={"epochs": 1}),
             [[stream.name, stream.weight, stream.resample] for stream in recipe.streams],
         ),
-        inputs={f"doc_arrays/{name}": manifest.content_digest for name, manifest in manifests.items()},
+        inputs=inputs,
+        files=files,
     )
     return [Work("packed_epoch", key, CODE_VERSION, pack, task, (output,))]
 
 
 def _pack_stream(loaded: LoadedRecipe, stream: Stream, manifests: dict[str, Manifest]) -> PackStream:
     shards = loaded.plan.of_stream(stream.name)
-    attribute = needed_attribute(loaded.recipe.packing)
-    files = [file for shard in shards for file in shard.files] if attribute is not None else []
     return PackStream(
-        attribute_files=tuple(
-            (file.name, path)
-            for file in files
-            for name, path in attribute_files(loaded, stream, file)
-            if attribute is not None and attribute.startswith(f"{name}__")
-        ),
         name=stream.name,
         doc_arrays=tuple(loaded.layout.doc_arrays(shard) for shard in shards),
         weight=stream.weight,
         resample=stream.resample,
         digests=tuple(manifests[shard.key].content_digest for shard in shards),
+        attribute_files=tuple((name, path) for name, _, path in _files_of_scores(loaded, stream)),
     )
+
+
+def _files_of_scores(loaded: LoadedRecipe, stream: Stream) -> Iterator[tuple[str, str, str]]:
+    """Yield provenance name, set and location of each attribute file that the order of an epoch looks at."""
+    attribute = needed_attribute(loaded.recipe.packing)
+    if attribute is None:
+        return
+    for shard in loaded.plan.of_stream(stream.name):
+        for file in shard.files:
+            for attribute_set, path in attribute_files(loaded, stream, file):
+                if attribute.startswith(f"{attribute_set}__"):
+                    yield file.name, attribute_set, path
 
 
 def pack(task: PackTask) -> Written:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mixle_assets.formats.codecs import codec_of
 from mixle_assets.mixing.mixer import MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
@@ -52,6 +54,24 @@ def attribute_files(loaded: LoadedRecipe, stream: Stream, file: PlannedFile) -> 
     return own + find_foreign_attributes(loaded.recipe, stream, file)
 
 
+def attribute_inputs(
+    stream: Stream, name: str, attributes: Iterable[tuple[str, str]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the attribute files of a document file as inputs: digests of our own, locations of foreign ones.
+
+    Raises:
+        ShardError: A set that is made here is not there.
+    """
+    own, foreign = {}, {}
+    for attribute_set, path in attributes:
+        key = f"attributes/{attribute_set}/{name}"
+        if attribute_set in own_sets_of(stream):
+            own[key] = require_manifest(path, what=f"{attribute_set} for {name}").content_digest
+        else:
+            foreign[key] = path
+    return own, foreign
+
+
 def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
     """Return the mixer's task for a shard: what it reads, by which rules, and where it writes."""
     output, codec = output_of(loaded, shard)
@@ -74,15 +94,10 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
     shard, stream = find_shard(loaded, key)
     inputs, files = document_inputs(loaded, shard)
     task = mix_task(loaded, shard, stream)
-    for planned, mixed in zip(shard.files, task.files, strict=True):
-        for attribute_set, path in mixed.attributes:
-            name = f"attributes/{attribute_set}/{planned.name}"
-            if attribute_set in task.codecs.own_sets:
-                inputs[name] = require_manifest(
-                    path, what=f"{attribute_set} for {planned.name}"
-                ).content_digest
-            else:
-                files[name] = path
+    for file in task.files:
+        own, foreign = attribute_inputs(stream, file.name, file.attributes)
+        inputs |= own
+        files |= foreign
     output = Output(
         name="",
         key=key,
@@ -93,7 +108,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
             stream.output.min_text_length,
             stream.output.discard_fields,
             stream.compression.input,
-            loaded.recipe.tolerate,
+            loaded.recipe.tolerate.model_copy(update={"dead_rule": "error"}),  # said at load, changes no row
             [(file.name, [name for name, _ in file.attributes]) for file in task.files],
         ),
         inputs=inputs,
