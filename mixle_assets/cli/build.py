@@ -109,4 +109,4 @@ def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> 
         click.echo(f"warning: {warning}", err=True)
     for name, error in report.failed.items():
         click.echo(f"error: {name}: {error}", err=True)
-    return 1 if report.failed or any(check.violations for check in report.checks) else 0
+    return 1 if report.failed or any(check.failed for check in report.checks) else 0
