@@ -34,8 +34,8 @@ from mixle_assets.errors import InputError
 from mixle_assets.records import Written
 
 _EQUAL_KINDS: tuple[Kind, ...] = ("documents", "paragraphs", "probes")
-BUCKET_IN_HASHES = 1 << 24
-"""Hashes in memory at a time, at 24 bytes each and as much again for sorting them."""
+BUCKET_IN_HASHES = 1 << 22
+"""Hashes in memory at a time, at 24 bytes each and as much again for sorting them: about 200 MB."""
 
 
 class IndexTask(msgspec.Struct, frozen=True):
