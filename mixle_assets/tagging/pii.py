@@ -210,8 +210,10 @@ def find_ips(text: str) -> Iterator[tuple[int, int]]:
 def _find_numbers(text: str, *, over_lines: bool) -> dict[str, list[SpanRow]]:
     """Return the spans of phone numbers and addresses of machines; both lie within a line."""
     kinds = _kinds_of_numbers()(text.encode())
-    if not kinds:
-        return {}
+    return _locate_numbers(text, kinds, over_lines=over_lines) if kinds else {}
+
+
+def _locate_numbers(text: str, kinds: list[int], *, over_lines: bool) -> dict[str, list[SpanRow]]:
     spans = {}
     if 0 in kinds:
         spans["PHONE_NUMBER"] = [[*span, 1.0] for span in find_phones(text, over_lines=over_lines)]
@@ -243,7 +245,9 @@ def _find_in_text(text: str) -> dict[str, list[SpanRow]]:
 
 def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the fast variant finds them: paragraph by paragraph."""
-    if text.count("?") > _MANY_QUESTION_MARKS:
+    kinds = _kinds_of_numbers()(text.encode())
+    # Most texts hold nothing, and are done with here.
+    if (not kinds and "@" not in text) or text.count("?") > _MANY_QUESTION_MARKS:
         return {}
     emails = []
     at = text.find("@")
@@ -254,7 +258,7 @@ def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
             if _is_address(address):
                 emails.append([offset + start, offset + end, 1.0])
         at = text.find("@", end_of_paragraph)
-    numbers = _find_numbers(text, over_lines=False)
+    numbers = _locate_numbers(text, kinds or [], over_lines=False)
     return {name: spans for name, spans in {"EMAIL_ADDRESS": emails, **numbers}.items() if spans}
 
 
@@ -263,11 +267,13 @@ def find_pii_by_paragraph(document: DocumentView) -> Measures:
     """E-mail, US phone and IPv4 spans paragraph by paragraph, their number, and their share plus one."""
     found = _find_in_paragraphs(document.text)
     length = len(document.text)
+    if not found:
+        return {"doc_count": 0, "doc_frac": 1.0 if length else -1.0}
     characters = sum(end - start for spans in found.values() for start, end, _ in spans)
     return {
         **found,
         "doc_count": sum(map(len, found.values())),
-        "doc_frac": (characters + length) / length if length else -1.0,
+        "doc_frac": (characters + length) / length,
     }
 
 
