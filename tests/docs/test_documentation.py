@@ -54,6 +54,20 @@ def test_the_first_corpus_of_the_tutorial_can_be_built_as_shown(tmp_path: Path) 
     assert "targets to train on" in printed
 
 
+def test_a_corpus_grows_as_shown(tmp_path: Path) -> None:
+    printed = run_blocks(PROJECT / "docs/how-to/grow-a-corpus.md", tmp_path)
+
+    assert "new news/0001" in printed
+    assert "    news/0000" in printed
+
+
+def test_a_dolma_config_runs_as_shown(tmp_path: Path) -> None:
+    printed = run_blocks(PROJECT / "docs/how-to/run-a-dolma-config.md", tmp_path)
+
+    assert "web: 2 documents in = 1 out + 1 dropped" in printed
+    assert '"provenance":"0.jsonl:1"' in printed
+
+
 def test_the_readme_ends_in_a_masked_mean_over_a_real_batch(tmp_path: Path) -> None:
     text = (PROJECT / "README.md").read_text()
     recipe = tmp_path / "stdlib.yaml"
