@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mixle_assets.errors import RecipeError
 from mixle_assets.tokenizers.pieces import PieceEngine
 from mixle_assets.tokenizers.probes import probe_texts
-from mixle_assets.tokenizers.tokenizer import Encoded, EncodingError, Engine, run_guarded
+from mixle_assets.tokenizers.tokenizer import Choice, Encoded, EncodingError, Engine, run_guarded
 
 
 class FastokensEngine:
@@ -63,13 +63,6 @@ FAST_ENGINES: dict[str, Callable[[str], Engine]] = {
     "pieces": PieceEngine,
 }
 """In the order ``auto`` tries them."""
-
-
-class Choice(NamedTuple):
-    """The engine that was taken, and why, for the manifest."""
-
-    engine: Engine
-    note: str
 
 
 def choose_engine(

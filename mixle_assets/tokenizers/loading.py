@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -66,19 +66,20 @@ def _load(kind: str, path: str, content: bytes, file_hash: str, spec: Tokenizer)
     boundary_id = _id_of(spec.boundary, "tokenizer.boundary", vocabulary)
     bos_id = _id_of(spec.bos, "tokenizer.bos", vocabulary)
     probe_names = list(vocabulary.special)[:64]
-    choice = choose_engine(spec.engine, parts.encoder_json, parts.reference, probe_names)
+    choose = partial(choose_engine, spec.engine, parts.encoder_json, parts.reference, probe_names)
     tokenizer = TextTokenizer(
         vocabulary=vocabulary,
-        engine=choice.engine,
         reference=parts.reference,
+        choose_engine=choose,
         decode=parts.decode,
         boundary_id=boundary_id,
         bos_id=bos_id,
         file_hash=file_hash,
         special_strings=spec.special_strings,
-        engine_note=choice.note,
     )
     _refuse_reachable(tokenizer)
+    if spec.engine != "auto":
+        _ = tokenizer.engine  # one that is asked for and cannot be had is an error now, not later
     return tokenizer
 
 
@@ -152,7 +153,7 @@ def _refuse_reachable(tokenizer: TextTokenizer) -> None:
         return
     names = list(tokenizer.special)
     try:
-        tokenizer.encode_flat(names)
+        tokenizer.encode_flat(names, engine=tokenizer.reference)
     except EncodingError as error:
         raise RecipeError(
             f"the token {names[error.row]!r} cannot be told from the same text: {error.message}; "

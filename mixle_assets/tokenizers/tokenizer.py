@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -34,6 +35,13 @@ class Engine(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Return the ids of every text, without boundary, BOS or template."""
+
+
+class Choice(NamedTuple):
+    """The engine that was taken, and why."""
+
+    engine: Engine
+    note: str
 
 
 class Vocabulary(NamedTuple):
@@ -73,23 +81,20 @@ class TextTokenizer:
         special_strings: ``as_text`` or ``as_ids``: what their spelling inside a text becomes.
         unknown_id: The id for what cannot be encoded, or None.
         lossless: Whether every text comes back from its ids unchanged.
-        engine: The engine that encodes.
-        reference: The engine whose ids are right by definition; the same object where no other was taken.
-        engine_note: Why this engine, for the manifest.
+        reference: The engine whose ids are right by definition.
     """
 
     def __init__(
         self,
         *,
         vocabulary: Vocabulary,
-        engine: Engine,
         reference: Engine,
+        choose_engine: Callable[[], Choice],
         decode: Callable[[Sequence[int]], str],
         boundary_id: int | None,
         bos_id: int | None,
         file_hash: str,
         special_strings: str,
-        engine_note: str,
     ) -> None:
         self.vocabulary_size = vocabulary.size
         self.special = dict(vocabulary.special)
@@ -99,9 +104,8 @@ class TextTokenizer:
         self.bos_id = bos_id
         self.file_hash = file_hash
         self.special_strings = special_strings
-        self.engine = engine
         self.reference = reference
-        self.engine_note = engine_note
+        self._choose_engine = choose_engine
         self._decode = decode
         named = {token_id for token_id in (boundary_id, bos_id) if token_id is not None}
         # One more entry than there are ids, where all that is no id at all may point.
@@ -109,13 +113,32 @@ class TextTokenizer:
         self._is_special_id[sorted((set(self.special.values()) | named) - {vocabulary.unknown_id})] = True
         self._special_pattern = _any_of(self.special)
 
-    def encode_flat(self, texts: Sequence[str]) -> Encoded:
+    @property
+    def engine(self) -> Engine:
+        """The engine that encodes; the reference itself where no other was taken."""
+        return self._choice.engine
+
+    @property
+    def engine_note(self) -> str:
+        """Why this engine, for the manifest."""
+        return self._choice.note
+
+    @cached_property
+    def _choice(self) -> Choice:
+        # Put off until something is encoded: trying engines takes longer than reading a recipe.
+        return self._choose_engine()
+
+    def encode_flat(self, texts: Sequence[str], *, engine: Engine | None = None) -> Encoded:
         """Return the ids of every text as one array, dtype uint32, and the number that belongs to each.
+
+        Args:
+            texts: What to encode.
+            engine: Another engine than the chosen one, for instance ``reference``.
 
         Raises:
             InputError: The engine failed, or gave a special id although special strings are text.
         """
-        encoded = run_guarded(self.engine, texts)
+        encoded = run_guarded(engine or self.engine, texts)
         if self.special_strings == "as_text":
             self._refuse_special_ids(encoded)
         return encoded
