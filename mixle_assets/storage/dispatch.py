@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from mixle_assets.storage import copies, local, objects
 from mixle_assets.storage.locations import FileStat, is_object, take_apart
+from mixle_assets.storage.object_stores import was_forked
 
 
 def local_path(path: str) -> Path:
@@ -43,7 +44,10 @@ def open_read(path: str) -> BinaryIO:
     Raises:
         InputError: There is no such file, it is a folder, or it may not be read.
     """
-    return objects.open_read(path) if is_object(path) else local.open_read(path)
+    if not is_object(path):
+        return local.open_read(path)
+    # A forked process cannot stream, but it can read what another one fetched.
+    return local.open_read(str(copies.local_copy(path))) if was_forked() else objects.open_read(path)
 
 
 def read_bytes(path: str) -> bytes:

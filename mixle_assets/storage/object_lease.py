@@ -118,9 +118,9 @@ def _has_ended(holder: dict[str, Any]) -> bool:
 
 
 def _read(url: str) -> tuple[dict[str, Any], _Version] | None:
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     with translated(url, "read"):
         try:
             found = obstore.get(store, name.key)
@@ -139,10 +139,10 @@ def _put(url: str, holder: dict[str, Any], last: _Version | None) -> _Version | 
 
     It is written if ``last`` is the version in the store; None writes it if there is none.
     """
+    store, name = open_store(url)
     import obstore
     from obstore.exceptions import AlreadyExistsError, NotSupportedError, PreconditionError
 
-    store, name = open_store(url)
     content = orjson.dumps({**holder, "ends": time.time() + ENDS_AFTER_IN_SECONDS})
     mode: Any = "create" if last is None else {k: v for k, v in last._asdict().items() if v is not None}
     with translated(url, "written"):

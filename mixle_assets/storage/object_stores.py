@@ -105,6 +105,6 @@ def say(error: Exception) -> str:
     status = re.search(r"status code: (\d{3}[^:\n]*)", text)
     facts = re.findall(r"<(?:Code|Message)>([^<]{1,300})</", text)
     if status or facts:
-        return ": ".join([*([status.group(1).strip()] if status else []), *facts])
+        return ": ".join([*([status.group(1).strip()] if status else []), *dict.fromkeys(facts)])
     first = text.split("\n", 1)[0]
     return re.sub(r"\?\S*", "", first)[:300]

@@ -1,7 +1,8 @@
 """Objects in S3, Google Cloud Storage and Azure: the same verbs as ``local``, by URL.
 
 Objects have no folders and no renaming. What makes a write whole is the store itself: a PUT, or the end of a
-multipart upload, shows the object at once or never.
+multipart upload, shows the object at once or never. ``obstore`` is imported where a store was opened, which
+says what to install if it is missing.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ def survives_fork(function: Callable[Parameters, Result]) -> Callable[Parameters
 @survives_fork
 def stat(url: str) -> FileStat | None:
     """Return size and etag, or None if there is no such object."""
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     if not name.key:
         return None
     with translated(url, "read"):
@@ -79,9 +80,9 @@ def read_bytes(url: str) -> bytes:
     Raises:
         InputError: There is no such object, or it may not be read.
     """
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     with translated(url, "read"):
         try:
             return obstore.get(store, name.key).bytes().to_bytes()
@@ -98,9 +99,9 @@ def list_folder(url: str) -> list[str]:
 @survives_fork
 def list_level(url: str) -> list[tuple[str, bool]]:
     """Return what is directly below ``url``: each name, and whether it is a folder."""
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     with translated(url, "read"):
         try:
             found = obstore.list_with_delimiter(store, name.key or None)
@@ -119,9 +120,9 @@ def list_level(url: str) -> list[tuple[str, bool]]:
 @survives_fork
 def list_below(url: str) -> list[str]:
     """Return the names of all objects below ``url`` at any depth, as seen from there, in no special order."""
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     above = f"{name.key}/" if name.key else ""
     found: dict[str, int] = {}
     folders: set[str] = set()
@@ -143,9 +144,9 @@ def list_below(url: str) -> list[str]:
 @survives_fork
 def remove(url: str) -> None:
     """Remove an object; one that is not there is no error."""
+    store, name = open_store(url)
     import obstore
 
-    store, name = open_store(url)
     with translated(url, "written"):
         try:
             obstore.delete(store, name.key)
@@ -163,11 +164,11 @@ def write_whole(url: str) -> Iterator[BinaryIO]:
     Raises:
         StoreError: The store refuses or cannot be reached.
     """
-    import obstore
-
     if was_forked():
         raise StoreError("a forked process cannot write to an object store: start it by spawn", path=url)
     store, name = open_store(url)
+    import obstore
+
     with translated(url, "written"):
         upload = obstore.open_writer(
             store, name.key, buffer_size=PART_IN_BYTES, max_concurrency=PARTS_AT_ONCE
