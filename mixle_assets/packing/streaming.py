@@ -7,7 +7,8 @@ Where rows come from is the business of ``sequences`` and ``corpus``; this modul
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from mixle_assets.packing.position import (
     find_steps,
     position_behind,
 )
+from mixle_assets.packing.reader_arguments import UNSET, check_reader, reader_arguments
 from mixle_assets.packing.segments import SegmentedBatch, segmented_batch
 from mixle_assets.packing.selectors import CheckedSelector, RecipeSelector
 from mixle_assets.packing.sequences import open_sequence, sequence_digest, sequence_order
@@ -30,14 +32,6 @@ from mixle_assets.packing.settings import PackingSettings, check_settings
 from mixle_assets.packing.strict import StrictDocuments, check_strictly
 from mixle_assets.packing.views import Batch, Item, RankRows, batch_of
 from mixle_assets.records import Segment
-
-
-class _Unset:
-    def __repr__(self) -> str:
-        return "<the corpus's own>"
-
-
-_UNSET: Final[Any] = _Unset()
 
 
 class StreamingCorpus:
@@ -79,41 +73,34 @@ class StreamingCorpus:
         documents: Any,
         *,
         rank: int,
-        world_size: int = _UNSET,
-        block: int = _UNSET,
-        batch_size: int = _UNSET,
-        seed: int = _UNSET,
-        pad_id: int = _UNSET,
-        boundary_id: int | None = _UNSET,
-        sequence_selector: SequenceSelector | None = _UNSET,
-        order: str = _UNSET,
-        residency: str = _UNSET,
-        equalize: str = _UNSET,
-        strategy: str = _UNSET,
+        world_size: int = UNSET,
+        block: int = UNSET,
+        batch_size: int = UNSET,
+        seed: int = UNSET,
+        pad_id: int = UNSET,
+        boundary_id: int | None = UNSET,
+        sequence_selector: SequenceSelector | None = UNSET,
+        order: str = UNSET,
+        residency: str = UNSET,
+        equalize: str = UNSET,
+        strategy: str = UNSET,
         strict: bool = False,
         vocab_size: int | None = None,
     ) -> None:
-        given = {
-            name: value
-            for name, value in {
-                "world_size": world_size,
-                "block": block,
-                "batch_size": batch_size,
-                "seed": seed,
-                "pad_id": pad_id,
-                "boundary_id": boundary_id,
-                "sequence_selector": sequence_selector,
-                "order": order,
-                "residency": residency,
-                "equalize": equalize,
-                "strategy": strategy,
-            }.items()
-            if value is not _UNSET
-        }
-        defaults = documents.defaults() if isinstance(documents, Corpus) else _MIXLE_DEFAULTS
-        if missing := [name for name in _NO_DEFAULT if name not in given and name not in defaults]:
-            raise TypeError(f"StreamingCorpus() is missing the keyword arguments {', '.join(missing)}")
-        values = {**defaults, **given}
+        values = reader_arguments(
+            documents,
+            world_size=world_size,
+            block=block,
+            batch_size=batch_size,
+            seed=seed,
+            pad_id=pad_id,
+            boundary_id=boundary_id,
+            sequence_selector=sequence_selector,
+            order=order,
+            residency=residency,
+            equalize=equalize,
+            strategy=strategy,
+        )
         self.documents = documents
         self.rank, self.world_size = rank_of(rank, values["world_size"])
         self.block = positive("block", values["block"])
@@ -135,11 +122,7 @@ class StreamingCorpus:
         self.vocab_size = vocab_size
         if strict:
             check_strictly(self.settings, vocab_size)
-            if not isinstance(documents, Corpus):
-                StrictDocuments(documents, vocab_size)
-            selector = self.sequence_selector
-            if selector is not None and not callable(selector) and not isinstance(selector, RecipeSelector):
-                raise TypeError(f"sequence_selector must be callable, got {selector!r}")
+            check_reader(documents, self.sequence_selector)
 
     @property
     def settings(self) -> PackingSettings:
@@ -147,20 +130,7 @@ class StreamingCorpus:
         return PackingSettings(**self._settings_values())
 
     def _settings_values(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name)
-            for name in (
-                "world_size",
-                "block",
-                "seed",
-                "pad_id",
-                "boundary_id",
-                "order",
-                "residency",
-                "equalize",
-                "strategy",
-            )
-        }
+        return {field.name: getattr(self, field.name) for field in fields(PackingSettings)}
 
     def rank_document_indices(self, epoch: int) -> NDArray[Any]:
         """Return which documents this rank packs in an epoch, in order.
@@ -356,16 +326,3 @@ class StreamingCorpus:
         if isinstance(self.documents, Corpus):
             return self.documents.digest
         return sequence_digest(self.documents)
-
-
-_NO_DEFAULT = ("world_size", "block", "batch_size")
-_MIXLE_DEFAULTS: dict[str, Any] = {
-    "seed": 0,
-    "pad_id": 0,
-    "boundary_id": None,
-    "sequence_selector": None,
-    "order": "mixle",
-    "residency": "documents",
-    "equalize": "none",
-    "strategy": "concatenate",
-}

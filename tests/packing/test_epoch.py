@@ -290,3 +290,27 @@ def test_pad_and_boundary_may_be_one_id(corpus_folder):
 
     (batch,) = StreamingCorpus(load_corpus(corpus_folder.root), rank=0).epoch_batches(0)
     assert batch.loss_mask.tolist() == [[True, True, True, True, False]]
+
+
+@pytest.mark.parametrize("residency", ["documents", "rows"])
+@pytest.mark.parametrize("built", ["none", "drop", "pad"])
+@pytest.mark.parametrize("read", ["none", "drop", "pad"])
+@pytest.mark.parametrize("materialize", ["rows", "plan"])
+def test_a_stored_epoch_can_be_read_with_other_equal_steps_than_it_was_built_with(
+    corpus_folder, residency, built, read, materialize
+):
+    corpus_folder.add_stream("prose", DOCUMENTS * 3, DOCUMENTS)
+    corpus_folder.pack(
+        0, world_size=3, pad_id=7, residency=residency, equalize=built, materialize=materialize
+    )
+    corpus = load_corpus(corpus_folder.root)
+    how = {"block": 4, "batch_size": 2, "pad_id": 7, "boundary_id": 999, "residency": residency}
+
+    for world_size in (3, 1, 4):
+        for rank in range(world_size):
+            stored = StreamingCorpus(corpus, rank=rank, world_size=world_size, equalize=read)
+            plain = StreamingCorpus(
+                corpus_folder.documents, rank=rank, world_size=world_size, equalize=read, **how
+            )
+            assert batches(stored, 0) == batches(plain, 0)
+            assert stored.last_packing_efficiency == plain.last_packing_efficiency
