@@ -6,9 +6,7 @@ A check is handed the work of what it looks at: the same tasks that built it, wi
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from mixle_assets import storage
@@ -74,9 +72,8 @@ def _find_other_digests(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Itera
             continue
         (output,) = work.outputs
         manifest = _manifest(work)
-        root = loaded.layout.folder if not storage.is_object(loaded.layout.folder) else None
-        with tempfile.TemporaryDirectory(prefix=".rebuild-", dir=root) as folder:
-            path = str(Path(folder) / output.path.rpartition("/")[2])
+        with storage.scratch_folder(loaded.layout.folder) as folder:
+            path = str(folder / output.path.rpartition("/")[2])
             written = work.function(_redirected(work.task, path))
         found = content_digest(output.key, written.rows_digest, written.counts)
         if found != manifest.content_digest:

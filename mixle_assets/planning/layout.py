@@ -45,6 +45,10 @@ class Layout:
         """The hashes of a shard's documents and paragraphs."""
         return join(self.folder, "content_hashes", shard.file_stem + ".arrow")
 
+    def eligible(self, shard: Shard) -> str:
+        """Which of a shard's documents pass the filter, where copies are looked for among these alone."""
+        return join(self.folder, "content_hashes", shard.file_stem + ".eligible.npy")
+
     def duplicate_index(self, shard: Shard) -> str:
         """A shard's slice of the duplicate index."""
         return join(self.folder, "duplicate_index", shard.file_stem + ".arrow")

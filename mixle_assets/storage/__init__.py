@@ -14,6 +14,7 @@ from mixle_assets.storage.dispatch import (
     read_bytes,
     remove,
     remove_partial_files,
+    scratch_folder,
     stat,
     write_whole,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "remove",
     "remove_partial_files",
     "resolve",
+    "scratch_folder",
     "stat",
     "write_whole",
 ]

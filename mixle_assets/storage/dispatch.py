@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -81,6 +83,21 @@ def write_whole(path: str) -> AbstractContextManager[BinaryIO]:
         StoreError: The disk is full, the store refuses or cannot be reached.
     """
     return objects.write_whole(path) if is_object(path) else local.write_whole(path)
+
+
+@contextmanager
+def scratch_folder(root: str) -> Iterator[Path]:
+    """Make a local folder for what is needed only while the block runs.
+
+    Below ``root`` if that is a local folder, since the system's own may be small; what a killed process leaves
+    there goes with ``remove_partial_files``.
+    """
+    parent = None
+    if not is_object(root):
+        parent = local.local_path(root) / local.SCRATCH_NAME
+        parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        yield Path(folder)
 
 
 def remove_partial_files(root: str) -> int:

@@ -15,6 +15,8 @@ from mixle_assets.errors import InputError, StoreError
 from mixle_assets.storage.locations import FileStat
 
 PARTIAL_SUFFIX = ".partial"
+SCRATCH_NAME = ".scratch"
+"""Folder below a recipe's own for what is needed only while it is built."""
 
 _partial_numbers = itertools.count()
 
@@ -124,7 +126,7 @@ def write_whole(path: str) -> Iterator[BinaryIO]:
 
 
 def remove_partial_files(root: str) -> int:
-    """Remove what killed writers left below ``root`` and return how many files that were.
+    """Remove what killed writers left below ``root``, scratch too; return how many half-written files it was.
 
     Only for the holder of the root's lease: a partial file of a live writer would go too.
     """
@@ -136,6 +138,7 @@ def remove_partial_files(root: str) -> int:
     ]
     for path in partial_files:
         path.unlink(missing_ok=True)
+    shutil.rmtree(local_path(root) / SCRATCH_NAME, ignore_errors=True)
     return len(partial_files)
 
 

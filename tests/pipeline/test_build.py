@@ -261,3 +261,36 @@ def test_a_second_build_of_one_recipe_learns_who_builds(small: Path) -> None:
     stop.set()
     other.join()
     assert not run(small).failed
+
+
+def test_copies_are_looked_for_among_documents_that_pass_the_filter(small: Path, edit: Edit) -> None:
+    # "a" and "d" have one text; a rule drops "a", so with `after: filter` it takes no copy along.
+    edit("      exclude:\n", '      exclude:\n        - $[?(@.id == "a")]\n')
+    run(small)
+    assert [row["id"] for row in mixed_rows(small, "prose-0001")] == ["e"]
+
+    edit("dedupe: {documents: {}, paragraphs: {}}", "dedupe: {documents: {}, paragraphs: {}, after: filter}")
+    assert not run(small).failed
+    assert [row["id"] for row in mixed_rows(small, "prose-0001")] == ["d", "e"]
+    assert run(small).num_built == 0
+
+
+def test_documents_are_compared_with_a_reference_that_is_never_written(small: Path, edit: Edit) -> None:
+    known = small.parent / "known.jsonl"
+    known.write_text('{"id": "r7", "text": "A fifth document, quite different."}\n')
+    edit(
+        "dedupe: {documents: {}, paragraphs: {}}",
+        "dedupe: {documents: {}, against: [known.jsonl], decontamination: {reference: [known.jsonl]}}",
+    )
+    report = run(small)
+
+    assert not report.failed
+    assert mixed_rows(small, "prose-0001") == []  # "d" repeats "a", "e" the reference
+    attributes = small.parent / "corpora/small/attributes/duplicates/prose/0001.jsonl.gz"
+    rows = [json.loads(line) for line in gzip.decompress(attributes.read_bytes()).splitlines()]
+    assert rows[1]["attributes"]["contaminated_spans"] == [[0, 34, 1.0]]
+    assert rows[1]["attributes"]["bff_duplicate_docs_match"] == ["r7"]
+
+    known.write_text('{"id": "r8", "text": "Something else that nobody wrote."}\n')
+    assert built(run(small))["duplicate_index"] == 2
+    assert [row["id"] for row in mixed_rows(small, "prose-0001")] == ["e"]

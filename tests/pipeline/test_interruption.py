@@ -74,7 +74,7 @@ def leftovers(root: Path) -> list[str]:
     return [
         str(path.relative_to(root))
         for path in root.rglob("*")
-        if path.name.endswith(".partial") or path.name.startswith(".rebuild-")
+        if path.name.endswith(".partial") or path.parent.name == ".scratch"
     ]
 
 

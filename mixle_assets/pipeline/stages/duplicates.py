@@ -6,10 +6,15 @@ own slice only, so a new file rebuilds no shard whose duplicates stay the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import msgspec
 
+from mixle_assets import storage
 from mixle_assets.deduping import (
     AttributeTask,
+    HashedReference,
     HashedShard,
     HashTask,
     IndexTask,
@@ -17,10 +22,14 @@ from mixle_assets.deduping import (
     hash_shard,
     write_duplicate_attributes,
 )
+from mixle_assets.errors import RecipeError
+from mixle_assets.mixing.alignment import MixFile
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
 from mixle_assets.pipeline.stages.base import document_inputs, find_shard, section
 from mixle_assets.pipeline.work import Output, Work, require_manifest
-from mixle_assets.records import Written
+from mixle_assets.planning import PlannedFile, Shard
+from mixle_assets.recipe import Dedupe, Stream
+from mixle_assets.records import FileStamp, Written
 
 CODE_VERSION = "1"
 
@@ -44,14 +53,40 @@ def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
     )
     fingerprint = section(stream.dedupe, codec, malformed_row, [file.name for file in shard.files])
     output = Output("", key, path, fingerprint, inputs, files)
-    return [Work("content_hashes", key, CODE_VERSION, hash_shard, task, (output,))]
+    works = [Work("content_hashes", key, CODE_VERSION, hash_shard, task, (output,))]
+    return [*works, _judging(loaded, shard, stream)] if stream.dedupe.after == "filter" else works
+
+
+def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
+    """Return the finding of the documents that pass the filter."""
+    from mixle_assets.pipeline.eligibility import EligibleTask, write_eligible
+    from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs, own_sets_of
+
+    inputs, files = document_inputs(loaded, shard)
+    mixed = []
+    for file in shard.files:
+        attributes = tuple(
+            (name, path) for name, path in attribute_files(loaded, stream, file) if name != DUPLICATES_SET
+        )
+        own, foreign = attribute_inputs(stream, file.name, attributes)
+        inputs |= own
+        files |= foreign
+        mixed.append(MixFile(file.path, file.name, attributes))
+    task = EligibleTask(
+        stream, loaded.recipe.tolerate, tuple(mixed), own_sets_of(stream), loaded.layout.eligible(shard)
+    )
+    fingerprint = section(stream.filter, stream.dedupe, stream.compression.input, loaded.recipe.tolerate)
+    output = Output("", f"{shard.key} eligible", task.output, fingerprint, inputs, files)
+    return Work("content_hashes", shard.key, CODE_VERSION, write_eligible, task, (output,))
 
 
 def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the one step over the hashes of all shards that dedupe."""
     shards = []
     inputs = {}
+    files: dict[str, str] = {}
     rules = []
+    references: dict[str, ReferenceTask] = {}
     for shard in loaded.plan.shards:
         stream = loaded.recipe.stream(shard.stream)
         if stream.dedupe is None:
@@ -61,6 +96,14 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
             hashes, what=f"content_hashes {shard.key}"
         ).content_digest
         rules.append([shard.key, stream.dedupe])
+        eligible = loaded.layout.eligible(shard) if stream.dedupe.after == "filter" else None
+        if eligible is not None:
+            inputs[f"eligible/{shard.key}"] = require_manifest(
+                eligible, what=f"content_hashes {shard.key} (who passes the filter)"
+            ).content_digest
+        for reference in _references_of(loaded, stream):
+            references[section(reference.role, stream.dedupe)] = reference
+            files |= {f"reference/{file.name}": file.path for file in reference.files}
         shards.append(
             HashedShard(
                 key=shard.key,
@@ -68,20 +111,93 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
                 rules=stream.dedupe,
                 hashes=hashes,
                 output=loaded.layout.duplicate_index(shard),
+                eligible=eligible,
             )
         )
     fingerprint = section(rules)
-    outputs = tuple(Output(one.key, one.key, one.output, fingerprint, inputs) for one in shards)
-    task = IndexTask(tuple(shards))
+    outputs = tuple(Output(one.key, one.key, one.output, fingerprint, inputs, files) for one in shards)
+    task = IndexWork(IndexTask(tuple(shards)), tuple(references.values()), loaded.layout.folder)
     return [
         Work("duplicate_index", key, CODE_VERSION, index_wanted, task, outputs, chooses=True, together=True)
     ]
 
 
-def index_wanted(task: IndexTask, wanted: tuple[str, ...]) -> dict[str, Written]:
-    """Build the index; all slices are always written together."""
+class ReferenceTask(msgspec.Struct, frozen=True):
+    """Documents that are compared with and never written, not hashed yet.
+
+    Attributes:
+        role: ``against`` or ``decontamination``.
+        rules: The ``dedupe`` section of the streams they are for.
+        files: Their files.
+    """
+
+    role: Literal["against", "decontamination"]
+    rules: Dedupe
+    files: tuple[PlannedFile, ...]
+
+
+class IndexWork(msgspec.Struct, frozen=True):
+    """The global step.
+
+    Attributes:
+        index: What is compared.
+        references: What it is compared with beside.
+        folder: The recipe's folder, below which there is room for scratch.
+    """
+
+    index: IndexTask
+    references: tuple[ReferenceTask, ...]
+    folder: str
+
+
+def _references_of(loaded: LoadedRecipe, stream: Stream) -> list[ReferenceTask]:
+    """Return the references of a stream: what it is deduped against and what it is decontaminated of.
+
+    Raises:
+        RecipeError: A pattern names no file.
+    """
+    if stream.dedupe is None:
+        return []
+    found = [
+        ReferenceTask("against", stream.dedupe, _list_reference(loaded, "against", stream.dedupe.against))
+    ]
+    if stream.dedupe.decontamination is not None:
+        patterns = stream.dedupe.decontamination.reference
+        files = _list_reference(loaded, "decontamination.reference", patterns)
+        found.append(ReferenceTask("decontamination", stream.dedupe, files))
+    return [reference for reference in found if reference.files]
+
+
+def _list_reference(loaded: LoadedRecipe, key: str, patterns: Sequence[str]) -> tuple[PlannedFile, ...]:
+    files = []
+    for pattern in patterns:
+        paths = storage.find_files(loaded.recipe.locate_pattern(pattern))
+        if not paths:
+            raise RecipeError(
+                f"the pattern {pattern!r} names no file", path=loaded.recipe.path, key=f"dedupe.{key}"
+            )
+        for path in paths:
+            status = storage.stat(path)
+            if status is not None:
+                name = path.removeprefix(f"{loaded.folder}/")
+                files.append(PlannedFile(path, name, name, status.size_in_bytes, status.modified))
+    return tuple(files)
+
+
+def index_wanted(work: IndexWork, wanted: tuple[str, ...]) -> dict[str, Written]:
+    """Hash the references and build the index; all slices are always written together."""
     del wanted
-    return build_index(task)
+    hashed = []
+    read: dict[str, FileStamp] = {}
+    with storage.scratch_folder(work.folder) as scratch:
+        for number, reference in enumerate(work.references):
+            path = str(scratch / f"reference-{number:04d}.arrow")
+            key = f"reference-{reference.role}/{number:04d}"
+            read |= hash_shard(HashTask(key, reference.files, reference.rules, path)).read
+            hashed.append(HashedReference(reference.role, reference.rules, path))
+        task = msgspec.structs.replace(work.index, references=tuple(hashed), scratch=str(scratch))
+        slices = build_index(task)
+    return {key: msgspec.structs.replace(one, read=one.read | read) for key, one in slices.items()}
 
 
 def find_marking(loaded: LoadedRecipe, key: str) -> list[Work]:
