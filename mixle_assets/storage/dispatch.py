@@ -89,8 +89,8 @@ def write_whole(path: str) -> AbstractContextManager[BinaryIO]:
 def scratch_folder(root: str) -> Iterator[Path]:
     """Make a local folder for what is needed only while the block runs.
 
-    Below ``root`` if that is a local folder, since the system's own may be small; what a killed process leaves
-    there goes with ``remove_partial_files``.
+    Below ``root`` if that is a local folder, since the system's own may be small; what a killed process
+    leaves there goes with ``remove_partial_files``.
     """
     parent = None
     if not is_object(root):
