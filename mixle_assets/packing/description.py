@@ -52,7 +52,6 @@ class EpochDescription(msgspec.Struct, frozen=True, kw_only=True):
         epoch: Which pass this is.
         settings: What decides which token stands where.
         batch_size: The recipe's, a default for readers.
-        epochs: Passes the recipe asks for.
         selector: Dotted path or description of the curriculum hook, or None.
         dtype: Dtype of tokens and rows.
         streams: In the order of the recipe.
@@ -68,7 +67,6 @@ class EpochDescription(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int
     settings: PackingSettings
     batch_size: int
-    epochs: int
     selector: Any
     dtype: str
     streams: tuple[StoredStream, ...]

@@ -194,7 +194,6 @@ def pack_epoch(task: PackTask) -> Written:
         epoch=task.epoch,
         settings=settings,
         batch_size=task.packing.batch_size,
-        epochs=task.packing.epochs,
         selector=None if task.selector is None else task.selector.plain(),
         dtype=task.dtype,
         streams=stored_streams,

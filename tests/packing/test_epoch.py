@@ -170,6 +170,13 @@ def test_batch_size_is_no_part_of_the_content(make_folder):
     assert first.rows_digest == second.rows_digest
 
 
+def test_another_number_of_epochs_changes_no_file_of_an_epoch(make_folder):
+    first = make_folder().add_stream("prose", DOCUMENTS).pack(epochs=1)
+    second = make_folder().add_stream("prose", DOCUMENTS).pack(epochs=5)
+
+    assert first == second
+
+
 def test_a_small_window_writes_the_same_files(make_folder, monkeypatch):
     first = make_folder().add_stream("prose", DOCUMENTS * 9).pack(world_size=2, residency="rows")
     monkeypatch.setattr("mixle_assets.packing.epoch.WINDOW_IN_BYTES", 16)
