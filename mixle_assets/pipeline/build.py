@@ -57,7 +57,7 @@ def stages_of(loaded: LoadedRecipe) -> list[Stage]:
 def engine_of(loaded: LoadedRecipe, workers: int | None = None) -> Engine:
     """Return the engine that a recipe asks for; ``workers`` overrides its number."""
     execution = loaded.recipe.execution
-    return open_engine(execution.engine, workers or execution.workers)
+    return open_engine(execution.engine, workers or execution.workers, ray_address=execution.ray_address)
 
 
 def make_documents(

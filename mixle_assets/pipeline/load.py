@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from mixle_assets.errors import ExpressionError, InputError, RecipeError
 from mixle_assets.expressions import compile_replacement, compile_selector, find_traps
@@ -80,7 +81,7 @@ def load(path: str | Path, root: str | None = None) -> LoadedRecipe:
     Raises:
         RecipeError: The file, an expression, a tagger or the tokenizer is wrong; names file, line and key.
     """
-    recipe = load_recipe(os.path.abspath(path), mode="recipe")  # noqa: PTH100
+    recipe = _anchor_tagger_files(load_recipe(os.path.abspath(path), mode="recipe"))  # noqa: PTH100
     root = absolute(root or os.environ.get("MIXLE_ROOT", DEFAULT_ROOT))
     return LoadedRecipe(recipe, Layout(root, recipe.slug), tuple(check_recipe(recipe)))
 
@@ -117,8 +118,7 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
                 key=f"{key}.taggers",
             )
     marks = duplicate_keys(stream)
-    tagged = _resolve_taggers(recipe, stream, key) if stream.taggers else frozenset()
-    written = None if tagged is None else tagged | marks
+    tagged, prefixes = _resolve_taggers(recipe, stream, key) if stream.taggers else (frozenset(), ())
     named: list[tuple[str, frozenset[str] | None]] = []  # None: it may read any attribute
     if stream.filter is not None:
         for kind in ("include", "exclude"):
@@ -140,8 +140,7 @@ def _check_stream(recipe: Recipe, stream: Stream, key: str, warnings: list[str])
         with _at(recipe, f"{where}.replacement"):
             compile_replacement(replacement.replacement)
         named.append((f"{where}.span", selector.attribute_keys))
-    if written is not None:
-        _find_dead_rules(recipe, stream, written, named, warnings)
+    _find_dead_rules(recipe, stream, _WrittenKeys(tagged | marks, prefixes), named, warnings)
     warnings.extend(
         f"{recipe.path}:{recipe.line_of(f'{key}.dedupe')}: stream {stream.name!r} marks duplicates as "
         f"{mark}, but no rule and no span names it, so nothing is dropped"
@@ -180,35 +179,66 @@ def duplicate_keys(stream: Stream) -> frozenset[str]:
     return frozenset(section.attribute_name for section in sections if section is not None)
 
 
-def _resolve_taggers(recipe: Recipe, stream: Stream, key: str) -> frozenset[str] | None:
-    """Resolve the taggers of a stream and return the attribute keys they write; None if these can be any."""
-    from mixle_assets.tagging.registry import keys_of, resolve_tagger
+class _WrittenKeys(NamedTuple):
+    """The attribute keys that a stream's own work writes: ``keys``, and any that begin with a prefix."""
 
-    written: frozenset[str] | None = frozenset()
+    keys: frozenset[str]
+    prefixes: tuple[str, ...]
+
+
+def _resolve_taggers(recipe: Recipe, stream: Stream, key: str) -> _WrittenKeys:
+    """Resolve the taggers of a stream and return the keys they write, as far as that is known beforehand."""
+    from mixle_assets.tagging.registry import key_prefix, keys_of, resolve_set, resolve_tagger
+
+    written: set[str] = set()
+    prefixes: list[str] = []
     for attribute_set, uses in stream.taggers.items():
         for number, use in enumerate(uses):
             with _at(recipe, f"{key}.taggers.{attribute_set}.{number}"):
                 resolve_tagger(use)
                 keys = keys_of(attribute_set, use)
-                written = None if keys is None or written is None else written.union(keys)
-    return written
+            written.update(keys or ())
+            if keys is None:  # what it measures depends on the document
+                prefixes.append(key_prefix(attribute_set, use))
+        with _at(recipe, f"{key}.taggers.{attribute_set}"):
+            resolve_set(attribute_set, uses)
+    return _WrittenKeys(frozenset(written), tuple(prefixes))
+
+
+def _anchor_tagger_files(recipe: Recipe) -> Recipe:
+    """Return the recipe with relative files of taggers, such as word lists, found from its own folder."""
+    if not any(stream.taggers for stream in recipe.streams):
+        return recipe
+    from mixle_assets.tagging.registry import anchor_files
+
+    folder = os.path.dirname(recipe.path or "")  # noqa: PTH120
+    streams = []
+    for index, stream in enumerate(recipe.streams):
+        sets = {}
+        for name, uses in stream.taggers.items():
+            with _at(recipe, f"streams.{index}.taggers.{name}"):
+                sets[name] = tuple(anchor_files(use, folder) for use in uses)
+        streams.append(stream.model_copy(update={"taggers": type(stream.taggers)(sets)}))
+    return recipe.model_copy(update={"streams": tuple(streams)})
 
 
 def _find_dead_rules(
     recipe: Recipe,
     stream: Stream,
-    written: frozenset[str],
+    written: _WrittenKeys,
     named: list[tuple[str, frozenset[str] | None]],
     warnings: list[str],
 ) -> None:
     """Refuse a rule over attributes that only our own work could write, and does not."""
     own_sets = tuple(f"{name}__" for name in stream.taggers)
     for where, keys in named:
-        for name in sorted((keys or frozenset()) - written):
+        for name in sorted((keys or frozenset()) - written.keys):
+            if name.startswith(written.prefixes):
+                continue
             # Documents made here bring no attributes along; others may, and so may foreign sets.
             if not (stream.source is not None and not stream.attributes) and not name.startswith(own_sets):
                 continue
-            nearest = difflib.get_close_matches(name, sorted(written), n=1)
+            nearest = difflib.get_close_matches(name, sorted(written.keys), n=1)
             hint = f"; did you mean {nearest[0]}?" if nearest else ""
             message = f"no tagger of this stream writes the attribute {name!r}, so the rule never fires{hint}"
             if recipe.tolerate.dead_rule == "error":
