@@ -18,7 +18,8 @@ from typing import NamedTuple
 from mixle_assets.errors import ExpressionError, InputError, RecipeError
 from mixle_assets.expressions import compile_replacement, compile_selector, find_traps
 from mixle_assets.mixing.filters import compile_rules
-from mixle_assets.planning import Layout, ShardPlan, plan_exists, read_plan
+from mixle_assets.pipeline.beside import path_beside
+from mixle_assets.planning import Layout, PlannedFile, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
 from mixle_assets.storage import absolute
 
@@ -62,6 +63,18 @@ class LoadedRecipe:
     def is_planned(self) -> bool:
         """Whether there is a shard plan."""
         return self.given_plan is not None or plan_exists(self.layout)
+
+    def attributes(self, attribute_set: str, stream: Stream, file: PlannedFile) -> str:
+        """Return where the attribute file of one of our own sets lies for a document file.
+
+        Below the root, or, with ``execution.attributes_place: beside``, where Dolma's mixer looks for it.
+
+        Raises:
+            RecipeError: ``beside``, but the documents lie below no folder ``documents``.
+        """
+        if self.recipe.execution.attributes_place == "root" or stream.source is not None:
+            return self.layout.attributes(attribute_set, stream.name, file)
+        return path_beside(file.path, attribute_set, recipe=self.recipe)
 
     def mixed_folder(self, stream: Stream) -> str:
         """Return the folder of a stream's mixed shards: below the root, or where a Dolma config says."""

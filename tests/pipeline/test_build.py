@@ -294,3 +294,31 @@ def test_documents_are_compared_with_a_reference_that_is_never_written(small: Pa
     known.write_text('{"id": "r8", "text": "Something else that nobody wrote."}\n')
     assert built(run(small))["duplicate_index"] == 2
     assert [row["id"] for row in mixed_rows(small, "prose-0001")] == ["e"]
+
+
+def test_attributes_can_lie_beside_the_documents_where_dolmas_mixer_looks(small: Path, edit: Edit) -> None:
+    before = digests(run(small))
+    edit("packing:", "execution: {attributes_place: beside}\npacking:")
+    report = run(small)
+
+    assert not report.failed
+    assert built(report)["attributes"] == 4
+    assert (small.parent / "in/attributes/quality/prose/0000.jsonl.gz").exists()
+    assert (small.parent / "in/attributes/duplicates/prose/0001.jsonl.gz").exists()
+    assert digests(report)["mixed_shards"] == before["mixed_shards"]
+
+
+def test_a_missing_foreign_set_is_an_error_or_counted(small: Path, edit: Edit) -> None:
+    edit("notes/*.jsonl.gz]", "notes/*.jsonl.gz]\n    attributes: [theirs]")
+    report = run(small)
+    error = report.failed["mixed_shards notes/0000"]
+    assert "in/attributes/theirs/notes/0000.jsonl.gz: there is no attribute file of the set 'theirs'" in str(
+        error
+    )
+
+    edit("packing:", "tolerate: {missing_attributes: skip}\npacking:")
+    report = run(small)
+    assert not report.failed
+    (mixing,) = [outcome for outcome in report.outcomes if outcome.stage == "mixed_shards"]
+    assert mixing.finished["notes/0000"][0].counts.noted["missing_attribute_files:theirs"] == 1
+    assert run(small).num_built == 0

@@ -18,7 +18,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         sets = []
         outputs = []
         for name, uses in stream.taggers.items():
-            path = loaded.layout.attributes(name, stream.name, file)
+            path = loaded.attributes(name, stream, file)
             sets.append(TaggerSet(name, uses, path))
             outputs.append(
                 Output(

@@ -211,7 +211,7 @@ def find_marking(loaded: LoadedRecipe, key: str) -> list[Work]:
         "content_hashes": require_manifest(hashes, what=f"content_hashes {key}").content_digest,
         "duplicate_index": require_manifest(slice_path, what=f"duplicate_index {key}").content_digest,
     }
-    paths = {file.name: loaded.layout.attributes(DUPLICATES_SET, stream.name, file) for file in shard.files}
+    paths = {file.name: loaded.attributes(DUPLICATES_SET, stream, file) for file in shard.files}
     outputs = tuple(
         Output(name, f"{DUPLICATES_SET}/{name}", path, section(stream.dedupe), inputs)
         for name, path in paths.items()

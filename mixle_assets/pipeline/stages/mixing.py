@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mixle_assets import storage
 from mixle_assets.formats.codecs import codec_of
 from mixle_assets.mixing.mixer import MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
@@ -13,7 +14,6 @@ from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.planning import PlannedFile, Shard
 from mixle_assets.planning.layout import EXTENSIONS
 from mixle_assets.recipe import Stream
-from mixle_assets.storage import join
 
 CODE_VERSION = "1"
 
@@ -34,13 +34,13 @@ def output_of(loaded: LoadedRecipe, shard: Shard) -> tuple[str, str]:
     codec: str = stream.compression.output
     folder = loaded.mixed_folder(stream)
     if recipe.shuffle:
-        return join(folder, shard.file_stem + EXTENSIONS[codec]), codec
+        return storage.join(folder, shard.file_stem + EXTENSIONS[codec]), codec
     name = shard.files[0].attribute_name
     if "output" not in stream.compression.model_fields_set:
         codec = codec_of(name, stream.compression.input)
     elif codec_of(name) not in ("", codec):
         name = name.rpartition(".")[0] + (f".{codec}" if codec else "")
-    return join(folder, "documents" if recipe.mode == "dolma" else stream.name, name), codec
+    return storage.join(folder, "documents" if recipe.mode == "dolma" else stream.name, name), codec
 
 
 def own_sets_of(stream: Stream) -> frozenset[str]:
@@ -50,7 +50,7 @@ def own_sets_of(stream: Stream) -> frozenset[str]:
 
 def attribute_files(loaded: LoadedRecipe, stream: Stream, file: PlannedFile) -> list[tuple[str, str]]:
     """Return set and location of each attribute file of a document file: own sets, then foreign ones."""
-    own = [(name, loaded.layout.attributes(name, stream.name, file)) for name in sorted(own_sets_of(stream))]
+    own = [(name, loaded.attributes(name, stream, file)) for name in sorted(own_sets_of(stream))]
     return own + find_foreign_attributes(loaded.recipe, stream, file)
 
 
@@ -67,7 +67,7 @@ def attribute_inputs(
         key = f"attributes/{attribute_set}/{name}"
         if attribute_set in own_sets_of(stream):
             own[key] = require_manifest(path, what=f"{attribute_set} for {name}").content_digest
-        else:
+        elif storage.exists(path):  # one that is missing and tolerated is no input
             foreign[key] = path
     return own, foreign
 
