@@ -17,7 +17,7 @@ def path_beside(path: str, attribute_set: str, *, recipe: Recipe) -> str:
     if DOCUMENTS not in path:
         raise RecipeError(
             f"attributes of the set {attribute_set!r} should lie beside {path}, but that is below no "
-            "`documents` folder; Dolma's layout is <place>/documents/<file> and <place>/attributes/<set>/<file>",
+            "`documents` folder; Dolma has <place>/documents/<file> and <place>/attributes/<set>/<file>",
             path=recipe.path,
             key="attributes",
         )
