@@ -110,3 +110,10 @@ def test_make_knows_the_two_commands_of_the_readme() -> None:
     assert done.returncode == 0
     assert "mixle-assets build recipes/stdlib.yaml" in done.stdout
     assert "pytest" in done.stdout
+
+
+def test_the_command_line_page_is_what_the_commands_say() -> None:
+    """``python -m mixle_assets.cli.reference docs/reference/command-line.md`` makes it anew."""
+    from mixle_assets.cli.reference import render
+
+    assert (PROJECT / "docs/reference/command-line.md").read_text() == render()
