@@ -20,7 +20,7 @@ class EngineResource(dg.ConfigurableResource[None]):
     """Where the work inside a step runs; what is not set here is as the recipe's `execution` says.
 
     Attributes:
-        kind: ``serial`` or ``processes`` (or another engine that is installed).
+        kind: ``serial``, ``processes`` or ``ray``.
         workers: Number of worker processes.
     """
 
@@ -36,7 +36,7 @@ class EngineResource(dg.ConfigurableResource[None]):
         execution = loaded.recipe.execution
         key = (self.kind or execution.engine, workers or self.workers or execution.workers)
         if key not in self._opened:
-            self._opened[key] = open_engine(*key).__enter__()
+            self._opened[key] = open_engine(*key, ray_address=execution.ray_address).__enter__()
         return self._opened[key]
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:

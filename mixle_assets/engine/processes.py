@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 ATTEMPTS_PER_ITEM = 2
 
 # The pool is the parallelism: libraries that start threads of their own would fight over the cores.
-_ONE_THREAD_EACH = {
+ONE_THREAD_EACH = {
     "NUMBA_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -110,7 +110,7 @@ class _Worker:
                     str(lifeline_theirs),
                 ],
                 pass_fds=(theirs.fileno(), lifeline_theirs),
-                env=os.environ | _ONE_THREAD_EACH,
+                env=os.environ | ONE_THREAD_EACH,
                 stdin=subprocess.DEVNULL,
             )
         finally:

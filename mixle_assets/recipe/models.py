@@ -170,6 +170,10 @@ class Execution(Section):
         default="processes", description="`serial`, `processes` on this machine, or a `ray` cluster."
     )
     workers: Whole | None = Field(default=None, gt=0, description="Processes; null = one per core.")
+    ray_address: Text | None = Field(
+        default=None,
+        description="`host:port` of the Ray cluster; null = `$RAY_ADDRESS`, else the one on this machine.",
+    )
     attributes_format: Annotated[Literal["jsonl"], BeforeValidator(choice)] = Field(
         default="jsonl", description="Format of the attribute files."
     )
