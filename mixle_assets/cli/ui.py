@@ -15,7 +15,7 @@ import click
 from mixle_assets.cli.options import root_option
 from mixle_assets.cli.progress import BuildProgress
 from mixle_assets.defs.home import HOME_VARIABLE, prepare_home
-from mixle_assets.errors import RecipeError, ShardError
+from mixle_assets.errors import MixleError, RecipeError
 from mixle_assets.pipeline.load import DEFAULT_ROOT
 from mixle_assets.storage import absolute
 
@@ -55,7 +55,10 @@ def command(recipes: tuple[str, ...], root: str | None, host: str, port: int, pl
 
 
 def plan_recipes(recipes: tuple[str, ...], root: str) -> None:
-    """Make documents and freeze a plan for each recipe without one; the UI shows broken recipes itself."""
+    """Make documents and freeze a plan for each recipe without one.
+
+    What is wrong with one recipe is a warning: the others are shown all the same, and so is this.
+    """
     from mixle_assets.defs.recipe_files import find_recipe_files
     from mixle_assets.pipeline.build import engine_of, make_documents
     from mixle_assets.pipeline.inputs import freeze_plan
@@ -64,16 +67,16 @@ def plan_recipes(recipes: tuple[str, ...], root: str) -> None:
     for path in find_recipe_files(recipes):
         try:
             loaded = load(path, root)
-        except RecipeError as error:
-            click.echo(f"warning: {error}", err=True)
-            continue
-        if loaded.is_planned:
-            continue
-        with BuildProgress() as progress:
-            outcome = make_documents(loaded, engine_of(loaded), progress)
-        if outcome is not None and outcome.failed:
-            raise next(iter(outcome.failed.values()), ShardError("the documents were not made"))
-        for warning in freeze_plan(loaded).warnings:
+            if loaded.is_planned:
+                continue
+            with BuildProgress() as progress:
+                outcome = make_documents(loaded, engine_of(loaded), progress)
+            for error in outcome.failed.values() if outcome is not None else ():
+                raise error
+            warnings = freeze_plan(loaded).warnings
+        except MixleError as error:
+            warnings = (str(error),)
+        for warning in warnings:
             click.echo(f"warning: {warning}", err=True)
 
 

@@ -16,6 +16,7 @@ from mixle_assets.defs.metadata import (
     failure_metadata,
     failure_summary,
     partition_metadata,
+    range_metadata,
     run_metadata,
     table,
 )
@@ -170,6 +171,7 @@ def report_partitions(context: dg.AssetExecutionContext, outcome: StageOutcome) 
     # A range: Dagster would give all partitions the same data version, so it gets none.
     for key, manifests in outcome.finished.items():
         context.add_asset_metadata(partition_metadata(manifests), partition_key=key)
+    context.log_event(dg.AssetObservation(context.asset_key, metadata=range_metadata(outcome)))
     return dg.MaterializeResult()
 
 

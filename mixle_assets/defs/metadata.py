@@ -1,7 +1,7 @@
 """What assets and checks show in the UI: numbers from manifests, tables of faults. Nothing is computed here.
 
 A run over a range copies the metadata of the run into the event of every partition, so a partition gets its
-own few numbers, and tables are given to runs over one partition and to failures only.
+own few numbers there; the tables and the plot of the run are an observation beside them, recorded once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 
 import dagster as dg
 
+from mixle_assets.defs.plots import bar_chart
 from mixle_assets.errors import MixleError
 from mixle_assets.manifest import Manifest, digest_of
 from mixle_assets.pipeline.check import CheckOutcome
@@ -65,13 +66,43 @@ def run_metadata(manifests: Sequence[Manifest]) -> dict[str, dg.MetadataValue[An
             }
             for manifest in manifests
         )
+    return tables | counts_metadata(manifests)
+
+
+def range_metadata(outcome: StageOutcome) -> dict[str, dg.MetadataValue[Any]]:
+    """Return tables of a run over a range: its partitions by group, and why records were dropped."""
+    groups: dict[str, list[Manifest]] = {}
+    for key, manifests in outcome.finished.items():
+        groups.setdefault(key.rpartition("/")[0], []).extend(manifests)
+    rows: list[dict[str, str | int]] = []
+    for name, manifests in groups.items():
+        counts = total_counts(manifests)
+        rows.append(
+            {
+                "stream": name,
+                "in": counts.num_in,
+                "out": counts.num_out,
+                "dropped": sum(counts.dropped.values()),
+                "size in bytes": sum(manifest.size_in_bytes for manifest in manifests),
+            }
+        )
+    every = [manifest for manifests in outcome.finished.values() for manifest in manifests]
+    return {"by stream": table(rows)} | counts_metadata(every)
+
+
+def counts_metadata(manifests: Sequence[Manifest]) -> dict[str, dg.MetadataValue[Any]]:
+    """Return where the records went, as tables and as a picture."""
+    metadata: dict[str, dg.MetadataValue[Any]] = {}
     counts = total_counts(manifests)
-    by_number = sorted(counts.dropped.items(), key=lambda item: (-item[1], item[0]))
+    by_number = dict(sorted(counts.dropped.items(), key=lambda item: (-item[1], item[0])))
     if by_number:
-        tables["dropped by reason"] = table({"reason": reason, "records": n} for reason, n in by_number)
+        metadata["dropped by reason"] = table(
+            {"reason": reason, "records": number} for reason, number in by_number.items()
+        )
+        metadata["plot"] = bar_chart("Records kept and dropped", {"kept": counts.num_out} | by_number)
     if counts.noted:
-        tables["noted"] = table({"what": what, "number": n} for what, n in sorted(counts.noted.items()))
-    return tables
+        metadata["noted"] = table({"what": what, "number": n} for what, n in sorted(counts.noted.items()))
+    return metadata
 
 
 def failure_summary(outcome: StageOutcome) -> str:

@@ -118,7 +118,7 @@ def test_a_fault_of_the_machine_is_tried_once_more_and_recorded_once(
     tagger = f"{{tagger: flaky_tagger.killed_twice, marks: '{tmp_path / 'marks'}'}}"
     text = RECIPE.replace("[char_length_v1]", f"[char_length_v1, {tagger}]")
     # The engine gives a killed worker's shard a second chance; here it needs a third.
-    recipe = load(write_corpus(tmp_path, text.replace("serial", "processes, workers: 1")), root)
+    recipe = load(write_corpus(tmp_path, text.replace("serial", "processes, workers: 2")), root)
     freeze_plan(recipe)
 
     result = run(recipe, ["attributes"], keys=SHARDS)
