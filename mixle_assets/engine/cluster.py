@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 from mixle_assets.engine.processes import ONE_THREAD_EACH
@@ -54,7 +54,9 @@ class RayEngine:
         self._keeps_connection = False
         self._disconnect()
 
-    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+    def run(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Outcome[Result], None, None]:
         """See ``Engine.run``; ``function`` and the items must pickle, so the function stands in a module.
 
         An item whose worker or node died is tried again, three times in all.

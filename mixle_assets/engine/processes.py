@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
@@ -59,7 +59,9 @@ class ProcessEngine:
         self._keeps_workers = False
         self._stop_idle()
 
-    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+    def run(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Outcome[Result], None, None]:
         """See ``Engine.run``; ``function`` and the items must pickle, so the function stands in a module."""
         pending = deque((index, 1) for index in range(len(items)))
         busy: dict[Connection, tuple[_Worker, int, int]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -35,7 +35,9 @@ class Engine(Protocol):
         """Let it go."""
         ...  # pragma: no cover
 
-    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+    def run(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Outcome[Result], None, None]:
         """Run ``function`` on every item and yield the outcomes as they come, in any order.
 
         An item that fails ends as an outcome with its error; the others go on. Closing the iterator, or an

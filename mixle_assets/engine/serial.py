@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
 from mixle_assets.engine.protocol import Outcome, run_one, without_collector
@@ -20,7 +20,9 @@ class SerialEngine:
     def __exit__(self, *error: object) -> None:
         return
 
-    def run(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Outcome[Result]]:
+    def run(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Outcome[Result], None, None]:
         """See ``Engine.run``; outcomes come in the order of the items."""
         for index, item in enumerate(items):
             with without_collector():

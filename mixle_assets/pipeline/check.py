@@ -17,7 +17,7 @@ import orjson
 from mixle_assets import storage
 from mixle_assets.engine import Engine, SerialEngine
 from mixle_assets.errors import InputError, MixleError
-from mixle_assets.manifest import digest_of
+from mixle_assets.manifest import Manifest, digest_of
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.run import OnProgress, ignore_progress
 from mixle_assets.pipeline.stages import STAGES
@@ -97,13 +97,24 @@ def checks_of(loaded: LoadedRecipe) -> list[Check]:
     return [check for check in CHECKS if STAGES[check.stage].is_in(loaded)]
 
 
-def find_built(loaded: LoadedRecipe, stage_name: str) -> dict[str, Sequence[Work]]:
-    """Return the work of each partition of a stage whose outputs all have a manifest."""
+def find_built(
+    loaded: LoadedRecipe, stage_name: str, keys: Iterable[str] | None = None
+) -> dict[str, Sequence[Work]]:
+    """Return the work of each partition of a stage whose outputs all have a manifest.
+
+    Args:
+        loaded: The recipe.
+        stage_name: The stage.
+        keys: Partitions to look at; None looks at all.
+    """
     stage = STAGES[stage_name]
     if stage.partitions == "shard" and not loaded.is_planned:
         return {}
     built = {}
+    wanted = None if keys is None else set(keys)
     for key in stage.keys(loaded):
+        if wanted is not None and key not in wanted:
+            continue
         try:
             all_work = stage.find_work(loaded, key)
         except MixleError:
@@ -133,11 +144,12 @@ def run_check(
     Raises:
         MixleError: A bug in the check; broken data is a violation.
     """
-    built = find_built(loaded, check.stage)
     if check.scope == "whole":
-        built, keys = {"": [work for all_work in built.values() for work in all_work]}, None
-    wanted = None if keys is None else set(keys)
-    chosen = [key for key in built if wanted is None or key in wanted]
+        all_built = find_built(loaded, check.stage)
+        built: dict[str, Sequence[Work]] = {"": [work for works in all_built.values() for work in works]}
+    else:
+        built = find_built(loaded, check.stage, keys)
+    chosen = list(built)
     digests = {key: _digest_of(built[key]) for key in chosen}
     ledger = _Ledger(loaded, check)
     to_do = [key for key in chosen if not (skip_verified and ledger.passed.get(key) == digests[key])]
@@ -218,18 +230,27 @@ def _look(look: _Look) -> tuple[int, list[Violation]]:
 def _digest_of(all_work: Sequence[Work]) -> str:
     """Return the digest of what a check of this work looks at: outputs, inputs and rules."""
     manifests = [read_manifest(output.path) for work in all_work for output in work.outputs]
-    return digest_of(
-        [
-            [
-                manifest.content_digest,
-                manifest.file_hash,
-                manifest.fingerprint,
-                sorted(_digests(manifest.inputs)),
-            ]
-            for manifest in manifests
-            if manifest is not None
-        ]
-    )
+    return digest_of_contents([content_of(manifest) for manifest in manifests if manifest is not None])
+
+
+def content_of(manifest: Manifest) -> list[Any]:
+    """Return what a check depends on in one output: what it holds, and what it was made from and by."""
+    return [
+        manifest.content_digest,
+        manifest.file_hash,
+        manifest.fingerprint,
+        sorted(_digests(manifest.inputs)),
+    ]
+
+
+def digest_of_contents(contents: Sequence[list[Any]]) -> str:
+    """Return the digest of a partition's outputs, by which its check is remembered."""
+    return digest_of(list(contents))
+
+
+def passed_before(loaded: LoadedRecipe, check: Check) -> dict[str, str]:
+    """Return the partitions that passed a check, each with the digest of what was looked at."""
+    return _Ledger(loaded, check).passed
 
 
 def _digests(inputs: Mapping[str, Any]) -> Iterator[list[str]]:

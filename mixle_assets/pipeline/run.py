@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from mixle_assets import storage
@@ -11,6 +12,7 @@ from mixle_assets.engine import Engine
 from mixle_assets.errors import MixleError
 from mixle_assets.manifest import Manifest
 from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.memory import require_memory
 from mixle_assets.pipeline.stages import Stage
 from mixle_assets.pipeline.work import Work, do_work, find_pending, require_manifest
 
@@ -65,6 +67,7 @@ def run_stage(
 
     Raises:
         LeaseError: Another build holds the recipe's folder.
+        RecipeError: What the workers would keep in memory, such as models, does not fit into this machine.
     """
     with storage.hold_lease(loaded.layout.folder, wait_in_seconds=wait_in_seconds):
         return _run_leased(loaded, stage, list(keys), engine, on_progress)
@@ -87,15 +90,17 @@ def _run_leased(
             outcome.num_current += len(work.outputs) - len(wanted)
             if wanted:
                 pending.append(dataclasses.replace(work, outputs=wanted))
+    require_memory(pending, engine)
     total = outcome.num_current + sum(len(work.outputs) for work in pending)
     on_progress(stage.name, outcome.num_current, total)
-    for ended in engine.run(do_work, pending):
-        work = pending[ended.index]
-        if ended.error is not None:
-            outcome.failed.setdefault(work.key, ended.error)
-            continue
-        outcome.num_built += len(work.outputs)
-        on_progress(stage.name, outcome.num_current + outcome.num_built, total)
+    with closing(engine.run(do_work, pending)) as running:  # an interrupt here ends the workers here
+        for ended in running:
+            work = pending[ended.index]
+            if ended.error is not None:
+                outcome.failed.setdefault(work.key, ended.error)
+                continue
+            outcome.num_built += len(work.outputs)
+            on_progress(stage.name, outcome.num_current + outcome.num_built, total)
     for key, works in all_work.items():
         if key not in outcome.failed:
             outcome.finished[key] = [

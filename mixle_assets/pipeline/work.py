@@ -54,6 +54,7 @@ class Work:
         outputs: What it writes.
         chooses: Whether the function takes the names of the outputs that are wanted.
         together: Whether one output that must be built takes all others along.
+        kept_in_bytes: What a worker keeps in memory once it has done this work: name to bytes.
     """
 
     stage: str
@@ -64,6 +65,7 @@ class Work:
     outputs: tuple[Output, ...]
     chooses: bool = False
     together: bool = False
+    kept_in_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_manifest(output_path: str) -> Manifest | None:
