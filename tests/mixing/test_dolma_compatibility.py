@@ -3,6 +3,7 @@
 import re
 import runpy
 from collections import Counter
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
@@ -13,8 +14,9 @@ FOLDERS = runpy.run_path(str(TESTS / "mixing" / "test_dolma_files.py"))
 
 def rows_of(heading):
     """The rows of the first table under a heading, as lists of cells."""
-    section = PAGE.read_text("utf-8").split(heading)[1]
-    lines = [line for line in section.split("\n## ")[0].splitlines() if line.startswith("|")]
+    lines = PAGE.read_text("utf-8").split(heading)[1].splitlines()
+    lines = list(dropwhile(lambda line: not line.startswith("|"), lines))
+    lines = list(takewhile(lambda line: line.startswith("|"), lines))
     return [
         [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         for line in lines[2:]
