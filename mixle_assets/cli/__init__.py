@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Run all asset checks on what is built; exit 1 if one fails.",
     "verify": "Hash everything at rest again; exit 1 if a file is damaged.",
     "trace": "From a row to its documents, and from a document to its rows.",
+    "report": "Write what is built as one HTML page: counts, rules, distributions, shares.",
     "export": "Write the tokens in the format of another trainer's loader.",
     "lint": "Find rules that may not mean what they say.",
     "recipe": "Show the recipe as it is understood, each value with its origin.",
