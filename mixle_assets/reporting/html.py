@@ -11,9 +11,15 @@ from mixle_assets.reporting.plots import bar_svg
 
 @dataclass(frozen=True)
 class Markup:
-    """What is HTML already; a plain string is not, and is escaped."""
+    """What is HTML already; a plain string is not, and is escaped.
+
+    Attributes:
+        html: The markup.
+        is_number: Whether it is set as a number in a table.
+    """
 
     html: str
+    is_number: bool = False
 
 
 Cell = str | int | Markup
@@ -61,7 +67,7 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], 
         kind: Class for the style sheet.
     """
     all_rows = [list(row) for row in rows]
-    numeric = [bool(all_rows) and all(type(row[at]) is int for row in all_rows) for at in range(len(columns))]
+    numeric = [bool(all_rows) and all(_is_number(row[at]) for row in all_rows) for at in range(len(columns))]
     head = "".join(
         f'<th scope="col"{_number(is_number)}>{text(name)}</th>'
         for name, is_number in zip(columns, numeric, strict=True)
@@ -76,8 +82,12 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]], 
 
 def _row(row: Sequence[Cell]) -> str:
     first, *others = row
-    cells = "".join(f"<td{_number(type(cell) is int)}>{_cell(cell)}</td>" for cell in others)
+    cells = "".join(f"<td{_number(_is_number(cell))}>{_cell(cell)}</td>" for cell in others)
     return f'<th scope="row">{_cell(first)}</th>{cells}'
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell.is_number if isinstance(cell, Markup) else isinstance(cell, int)
 
 
 def _number(is_number: bool) -> str:

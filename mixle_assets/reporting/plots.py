@@ -71,7 +71,8 @@ def bar_svg(share: float, *, width: int = 160, kind: str = "bar") -> str:
 def histogram_svg(buckets: Sequence[Bucket], *, name: str, width: int = 220, height: int = 40) -> str:
     """Return a histogram over a logarithmic axis; each bar tells its bounds and number when pointed at.
 
-    A bucket is as wide as it is in octaves. Zero stands apart, between what is below it and what is above::
+    A bucket is as wide as it is in octaves. Zero stands apart, between what is below it and what is above,
+    and is drawn no taller than the tallest of the others::
 
         [(0, 0, 3), (1, 2, 5), (2, 4, 1)]     # 3 | 5 1, with a gap where nothing is: between 0 and 1
 
@@ -89,13 +90,15 @@ def histogram_svg(buckets: Sequence[Bucket], *, name: str, width: int = 220, hei
     edges = [_edges(low, high, lowest) for low, high, _ in buckets]
     left, right = edges[0][0], edges[-1][1]
     scale = min(width / (right - left), 24.0)  # two bars are no walls
-    tallest = max(count for _, _, count in buckets)
+    # Most scores of many measures are zero: at one scale nothing else would be seen.
+    tallest = max([count for low, high, count in buckets if low or high], default=total)
     bars = []
     for (low, high, count), (start, stop) in zip(buckets, edges, strict=True):
-        bar = max(round((height - 1) * count / tallest, 1), 1.0)
+        bar = max(round((height - 1) * min(count / tallest, 1.0), 1), 1.0)
+        kind = "bar" if low or high else "bar zero"
         told = f"{format_number(low)}" if low == high else f"{format_number(low)} to {format_number(high)}"
         bars.append(
-            f'<rect class="bar" x="{round((start - left) * scale, 1):g}" y="{round(height - bar, 1):g}" '
+            f'<rect class="{kind}" x="{round((start - left) * scale, 1):g}" y="{round(height - bar, 1):g}" '
             f'width="{max(round((stop - start) * scale - 1, 1), 0.8):g}" height="{bar:g}" '
             f'fill="{BAR_COLOR}"><title>{told}: {count:,}</title></rect>'
         )

@@ -77,7 +77,7 @@ def show_rules(numbers: CorpusNumbers) -> str:
         return ""
     parts = []
     for stream, counts in stage.counts.items():
-        parts.append(f"<h3>{code(stream).html}</h3>\n{_fate(counts)}")
+        parts.append(f"<h3>Stream {code(stream).html}</h3>\n{_fate(counts)}")
         rules = numbers.rules.get(stream, {})
         parts += [_rules(done, is_only=len(rules) == 1) for done in rules.values()]
         parts += [_spans(done) for done in numbers.spans.get(stream, {}).values()]
@@ -174,8 +174,8 @@ def show_measures(numbers: CorpusNumbers) -> str:
         "measures",
         "Measures",
         "Scores of all documents before any was dropped: what a threshold is chosen by. Histograms run from "
-        "the least to the greatest score over a logarithmic axis, with zero apart; point at a bar for its "
-        "bounds and its number.",
+        "the least to the greatest score over a logarithmic axis; zeros stand apart, in gray and up to the "
+        "tallest of the others. Point at a bar for its bounds and its number.",
         "".join(parts),
     )
 
@@ -183,27 +183,31 @@ def show_measures(numbers: CorpusNumbers) -> str:
 def _measures(stream: str, name: str, measures: dict[str, MeasureSum], num_documents: int) -> str:
     rows: list[list[Cell]] = []
     for measure, done in sorted(measures.items()):
-        without = "–" if done.num_documents is None else num_documents - done.num_documents
+        without = _UNKNOWN if done.num_documents is None else num_documents - done.num_documents
         rows.append(
             [
                 code(measure.removeprefix(f"{name}__")),
                 done.num_scores,
                 without,
-                _right(format_number(done.least)),
-                _right(format_number(done.mean)),
-                _right(format_number(done.greatest)),
+                done.num_zeros,
+                _score(done.least),
+                _score(done.mean),
+                _score(done.greatest),
                 Markup(histogram_svg(done.buckets, name=measure)),
             ]
         )
-    columns = ["measure", "scores", "documents without", "least", "mean", "greatest", "distribution"]
+    columns = ["measure", "scores", "documents without", "zeros", "least", "mean", "greatest", "distribution"]
     shown = table(f"{stream}, set {name}: {num_documents:,} documents", columns, rows, kind="measures")
     if len(rows) <= _FOLDED_MEASURES:
         return shown
     return fold(f"{stream}, set {name}: {len(rows)} measures of {num_documents:,} documents", shown)
 
 
-def _right(shown: str) -> Markup:
-    return Markup(f'<span class="right">{shown}</span>')
+_UNKNOWN = Markup("–", is_number=True)
+
+
+def _score(score: float) -> Markup:
+    return Markup(format_number(score), is_number=True)
 
 
 def show_duplicates(numbers: CorpusNumbers) -> str:

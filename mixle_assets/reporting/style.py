@@ -25,7 +25,7 @@ code { unicode-bidi: isolate; overflow-wrap: anywhere; }
 h1 { margin: 0 0 18px; font-size: 30px; line-height: 1.2; unicode-bidi: isolate; overflow-wrap: anywhere; }
 h2 { margin: 0 0 4px; font-size: 20px; }
 h3 { margin: 26px 0 6px; font-size: 15px; }
-h3 code { font-size: 15px; }
+h3 code { font-size: 14px; }
 .lead { margin: 0 0 14px; max-width: 78ch; color: var(--quiet); }
 section { margin-top: 44px; scroll-margin-top: 12px; }
 .cards { display: flex; flex-wrap: wrap; gap: 12px; margin: 0 0 20px; }
@@ -51,7 +51,6 @@ tbody tr:hover { background: var(--shade); }
 td { font-variant-numeric: tabular-nums; }
 .number { text-align: right; white-space: nowrap; }
 caption { max-width: 92ch; }
-.right { display: block; text-align: right; }
 .sums tbody tr:last-child > * { border-bottom: 0; font-weight: 600; }
 .share { color: var(--quiet); font-size: 12px; white-space: nowrap; }
 .matrix th, .matrix td { padding: 4px 10px; }
@@ -70,6 +69,7 @@ svg.cell { vertical-align: middle; }
 .bar { fill: var(--accent); }
 .kept { fill: var(--kept); } .dropped { fill: var(--dropped); } .declared { fill: var(--declared); }
 svg.histogram { display: block; }
+svg.histogram .zero { fill: var(--quiet); opacity: .45; }
 svg.histogram .bar:hover { fill: var(--dropped); }
 .measures td, .measures th { vertical-align: middle; }
 details { margin: 10px 0; }

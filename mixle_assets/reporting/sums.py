@@ -106,6 +106,11 @@ class MeasureSum:
         return self.total / self.num_scores if self.num_scores else 0.0
 
     @property
+    def num_zeros(self) -> int:
+        """Scores that are exactly zero."""
+        return self._buckets[0.0, 0.0]
+
+    @property
     def buckets(self) -> list[Bucket]:
         """The histogram, ascending."""
         return [(low, high, count) for (low, high), count in sorted(self._buckets.items())]

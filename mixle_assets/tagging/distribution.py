@@ -17,19 +17,25 @@ _FOLD_EVERY = 4096
 class Distribution:
     """Count, least, greatest, mean and a histogram of the scores of every measure, in constant memory.
 
+    ``documents`` are those with at least one score: a measure of spans has as many scores as it found spans.
     Two buckets lie between one power of two and the next; zero has its own. Scores ``0, 0, 0.3, 5`` give::
 
-        {"count": 4, "min": 0.0, "max": 5.0, "mean": 1.325,
+        {"count": 4, "documents": 4, "min": 0.0, "max": 5.0, "mean": 1.325,
          "histogram": [[0.0, 0.0, 2], [0.25, 0.375, 1], [4.0, 6.0, 1]]}     # [low, high, count], half-open
     """
 
     def __init__(self) -> None:
         self._waiting: dict[str, list[float]] = {}
         self._folded: dict[str, _Folded] = {}
+        self._num_repeated: dict[str, int] = {}
 
     def scores_of(self, key: str) -> list[float]:
         """Return the list that takes this measure's scores; it is emptied by ``fold``, never replaced."""
         return self._waiting.setdefault(key, [])
+
+    def note_repeated(self, key: str, by: int) -> None:
+        """Note that ``by`` scores of a measure are of a document that gave one before."""
+        self._num_repeated[key] = self._num_repeated.get(key, 0) + by
 
     def fold(self, *, all_of_them: bool = False) -> None:
         """Fold long lists away; to be called now and then, so that memory stays bounded."""
@@ -41,7 +47,9 @@ class Distribution:
     def as_json(self) -> dict[str, Any]:
         """Return key to numbers, in alphabetical order: plain JSON, the same for the same scores."""
         self.fold(all_of_them=True)
-        return {key: self._folded[key].as_json() for key in sorted(self._folded)}
+        return {
+            key: self._folded[key].as_json(self._num_repeated.get(key, 0)) for key in sorted(self._folded)
+        }
 
 
 class _Folded:
@@ -67,9 +75,10 @@ class _Folded:
         ):
             self.buckets[int(number)] = self.buckets.get(int(number), 0) + int(count)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self, num_repeated: int) -> dict[str, Any]:
         return {
             "count": self.count,
+            "documents": self.count - num_repeated,
             "min": self.least,
             "max": self.greatest,
             "mean": round(self.total / self.count, 6),

@@ -173,6 +173,8 @@ class _SetPass:
                         raise _refused(tagger, view, measure, span, "not a finite score")
                     rows.append([start, end, score])
                     scores.append(score)
+                if len(rows) > 1:
+                    self.distribution.note_repeated(key, len(rows) - 1)
         self.writer.write(encode_attribute_row(view.id, attributes, view.source) + b"\n")
         self._num_rows += 1
         if self._num_rows % 1024 == 0:

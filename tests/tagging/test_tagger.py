@@ -125,6 +125,7 @@ def test_the_distribution_of_every_measure_is_reported(tmp_path):
         "measures": {
             "size__char_length_v1__length": {
                 "count": 4,
+                "documents": 4,
                 "min": 0.0,
                 "max": 5.0,
                 "mean": 2.0,
@@ -132,6 +133,18 @@ def test_the_distribution_of_every_measure_is_reported(tmp_path):
             }
         }
     }
+
+
+def test_a_document_with_two_spans_of_a_measure_has_two_scores_and_is_one_document(tmp_path):
+    texts = ("a@example.com and b@example.com", "none", "c@example.com")
+    task = task_for(
+        write_documents(tmp_path, *texts), tmp_path, {"pii": [use("pii_regex_with_counts_fast_v2")]}
+    )
+
+    measures = tag_file(task)["pii"].details["measures"]
+
+    addresses = measures["pii__pii_regex_with_counts_fast_v2__EMAIL_ADDRESS"]
+    assert (addresses["count"], addresses["documents"]) == (3, 2)
 
 
 @pytest.mark.parametrize(
