@@ -136,7 +136,7 @@ def test_the_distribution_of_every_measure_is_reported(tmp_path):
 
 
 def test_a_document_with_two_spans_of_a_measure_has_two_scores_and_is_one_document(tmp_path):
-    texts = ("a@example.com and b@example.com", "none", "c@example.com")
+    texts = ("To jane.doe@example.com and john.doe@example.com now", "none", "Or to jim.doe@example.com now")
     task = task_for(
         write_documents(tmp_path, *texts), tmp_path, {"pii": [use("pii_regex_with_counts_fast_v2")]}
     )
