@@ -7,6 +7,7 @@ from typing import Any
 
 from mixle_assets.formats.codecs import read_chunks
 from mixle_assets.recipe import Source
+from mixle_assets.sourcing.charsets import decode_page
 from mixle_assets.sourcing.inputs import digest_of_files, find_source_files
 from mixle_assets.sourcing.markup import visible_text
 from mixle_assets.sourcing.sources import Left
@@ -20,22 +21,22 @@ _MARKUP = (".html", ".htm", ".xhtml")
 def find_documents(source: Source) -> Iterator[dict[str, Any] | Left]:
     """Yield one document a file, in the order of the patterns; the id is the file's name below them.
 
-    ``.html``, ``.htm`` and ``.xhtml`` give their visible text, everything else is UTF-8 text, with or
-    without a byte order mark; line ends become LF.
+    ``.html``, ``.htm`` and ``.xhtml`` give their visible text, in the character set that they name;
+    everything else is UTF-8 text, with or without a byte order mark. Line ends become LF.
 
     Raises:
         InputError: A pattern matches nothing, or a compressed file is cut short.
     """
     for file in find_source_files(source.files):
         content = b"".join(read_chunks(file.path))
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            yield Left("not UTF-8")
-            continue
-        text = text.replace("\r\n", "\n")
         if _kind_of(file.name) in _MARKUP:
-            text = visible_text(text)
+            text = visible_text(decode_page(content, is_markup=True).replace("\r\n", "\n"))
+        else:
+            try:
+                text = content.decode("utf-8-sig").replace("\r\n", "\n")
+            except UnicodeDecodeError:
+                yield Left("not UTF-8")
+                continue
         metadata = {"path": file.name}
         document = {"id": file.name, "text": text, "source": SOURCE, "metadata": metadata}
         yield document if text.strip() else Left("empty")

@@ -2,6 +2,9 @@
 
 Reads the record format of ISO 28500 (WARC 1.0 and 1.1), plain, gzip or zstd. Turning markup into text is
 done elsewhere; so is every judgement about the page.
+
+``warcio`` would be as fast, but ends a cut archive, and the page that was cut, without an error, and refuses
+an archive that is one gzip member. The tests read and write with it.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import read_chunks
 from mixle_assets.recipe import Source
+from mixle_assets.sourcing.charsets import decode_page
 from mixle_assets.sourcing.inputs import SourceFile, digest_of_files, find_source_files
 from mixle_assets.sourcing.markup import visible_text
 from mixle_assets.sourcing.sources import Left
@@ -22,7 +26,6 @@ SOURCE = "warc"
 
 _MARKUP_TYPES = ("text/html", "application/xhtml+xml")
 _TYPES_WITHOUT_PAGES = ("warcinfo", "request", "metadata", "revisit", "continuation")
-_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]+)[^\r\n]*\r\n")
 _LARGEST_HEADER_IN_BYTES = 1 << 20
 
@@ -154,7 +157,7 @@ def _document(record: Record, file: SourceFile) -> dict[str, Any] | Left:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type not in ("text/plain", *_MARKUP_TYPES):
         return Left("neither text nor HTML")
-    text = _decoded(content, content_type, is_markup=media_type in _MARKUP_TYPES)
+    text = decode_page(content, content_type, is_markup=media_type in _MARKUP_TYPES)
     text = visible_text(text) if media_type in _MARKUP_TYPES else text.replace("\r\n", "\n")
     if not text.strip():
         return Left("empty")
@@ -217,16 +220,3 @@ def _unpacked(body: bytes) -> bytes | None:
         return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body)
     except zlib.error:
         return None
-
-
-def _decoded(content: bytes, content_type: str, *, is_markup: bool) -> str:
-    """Return the text: by the header's charset, the page's own, UTF-8, or what browsers then assume."""
-    named = _CHARSET.search(content_type.encode("latin-1", "replace"))
-    if named is None and is_markup:
-        named = _CHARSET.search(content[:2048])
-    for name in [*([named[1].decode("ascii")] if named else []), "utf-8-sig"]:
-        try:
-            return content.decode(name)
-        except (LookupError, ValueError):  # no such charset, or the page is not in it
-            continue
-    return content.decode("cp1252", "replace")

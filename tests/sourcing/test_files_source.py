@@ -39,6 +39,24 @@ def test_a_file_is_a_document_named_below_the_pattern(folder):
     assert found[0] == {"id": "de/a.txt", "text": "drei", "source": "files", "metadata": {"path": "de/a.txt"}}
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<meta charset=euc-kr><body>한국어".encode("euc-kr"), "한국어"),
+        (b'<?xml version="1.0" encoding="x"?><meta content="text/html; Charset=ISO-8859-2"><body>\xb1', "ą"),
+        ("<body>é".encode(), "é"),
+        ("\ufeff<meta charset=euc-kr><body>é".encode(), "é"),
+        ("\ufeff<body>é四".encode("utf-16-be"), "é四"),
+        ("\ufeff<body>é四".encode("utf-16-le"), "é四"),
+        (b"<meta charset=utf-8><body>\x93caf\xe9\x94", "“café”"),
+    ],
+)
+def test_a_page_is_read_in_the_character_set_that_it_names(tmp_path, content, text):
+    (tmp_path / "a.html").write_bytes(content)
+
+    assert [each["text"] for each in documents(f"{tmp_path}/*.html")] == [text]
+
+
 def test_a_pattern_without_a_match_is_an_error_that_quotes_it(folder):
     with pytest.raises(InputError, match=r"\*\.md: no file matches this pattern of the source"):
         documents(f"{folder}/en/a.txt", f"{folder}/*.md")
