@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "c4",
+    "classifiers",
     "code",
     "gopher",
     "lengths",
