@@ -67,7 +67,7 @@ def users_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         os.environ["PYTHONPATH"] = before
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster(users_folder: Path) -> Iterator[tuple[str, Node]]:
     with tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as folder:
         with run_cluster(Path(folder)) as (address, second):
@@ -91,22 +91,6 @@ def digests_of(process: subprocess.Popen[str]) -> dict[str, str]:
     said, errors = process.communicate(timeout=500)
     assert process.returncode == 0, errors
     return {stage["name"]: stage["digest"] for stage in json.loads(said)["stages"]}
-
-
-def test_a_killed_node_costs_only_its_items_and_changes_no_digest(
-    cluster: tuple[str, Node], users_folder: Path, tmp_path: Path
-) -> None:
-    address, second = cluster
-    serial = digests_of(start("serial", users_folder, tmp_path / "serial", {}))
-
-    process = start("ray", users_folder, tmp_path / "ray", {"RAY_ADDRESS": address})
-    while not (users_folder / "127.0.0.3").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    second.kill()
-
-    assert digests_of(process) == serial
-    assert len(list((tmp_path / "ray" / "many" / "mixed_shards").glob("*.gz"))) == 8
 
 
 def test_errors_come_back_whole_and_a_dead_worker_is_tried_again(
@@ -135,6 +119,22 @@ def test_errors_come_back_whole_and_a_dead_worker_is_tried_again(
     assert lines[4].startswith("4 None ShardError the worker process or its node died (WorkerCrashedError")
     assert lines[5] == "5 (25, '1') NoneType None"
     assert last == "done"
+
+
+def test_a_killed_node_costs_only_its_items_and_changes_no_digest(
+    cluster: tuple[str, Node], users_folder: Path, tmp_path: Path
+) -> None:
+    address, second = cluster  # which loses its second node here, so this is the last test that uses it
+    serial = digests_of(start("serial", users_folder, tmp_path / "serial", {}))
+
+    process = start("ray", users_folder, tmp_path / "ray", {"RAY_ADDRESS": address})
+    while not (users_folder / "127.0.0.3").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    second.kill()
+
+    assert digests_of(process) == serial
+    assert len(list((tmp_path / "ray" / "many" / "mixed_shards").glob("*.gz"))) == 8
 
 
 def test_an_address_without_a_cluster_is_refused_at_once() -> None:
