@@ -24,11 +24,14 @@ COMMANDS = {
     "trace": "From a row to its documents, and from a document to its rows.",
     "report": "Write what is built as one HTML page: counts, rules, distributions, shares.",
     "export": "Write the tokens in the format of another trainer's loader.",
+    "import": "Take token files of other tools in as doc arrays.",
     "lint": "Find rules that may not mean what they say.",
     "recipe": "Show the recipe as it is understood, each value with its origin.",
     "mix": "Run a Dolma mixing config as it is.",
     "ui": "Open the Dagster UI on recipes.",
 }
+
+_MODULES = {"import": "importing"}  # a module cannot bear the name of a keyword
 
 
 class _LazyGroup(click.Group):
@@ -40,7 +43,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"mixle_assets.cli.{cmd_name}")
+        module = importlib.import_module(f"mixle_assets.cli.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 

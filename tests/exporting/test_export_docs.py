@@ -1,6 +1,9 @@
 """The page docs/how-to/export.md: what it shows is run."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import datasets
@@ -22,10 +25,15 @@ def test_every_example_runs_in_order(tmp_path, monkeypatch, capsys):
             vocabulary_size=257,
         )
 
-    for example in re.findall(r"```python\n(.*?)```", PAGE, re.S):
-        exec(compile(example, "export.md", "exec"), {})  # noqa: S102
+    for language, example in re.findall(r"```(python|sh)\n(.*?)```", PAGE, re.S):
+        if language == "python":
+            exec(compile(example, "export.md", "exec"), {})  # noqa: S102
+        else:
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            subprocess.run(["bash", "-euc", example], env={**os.environ, "PATH": path}, check=True)
 
-    assert capsys.readouterr().out == "3 documents, 4 tokens\n[ 72 105 256  33 256]\n"
+    assert capsys.readouterr().out == "3 documents, 4 tokens\n[ 72 105 256  33 256]\n[ 72 105]\n"
+    assert [tokens.tolist() for tokens in DocArrays.open("imported/prose-0001.arrow")] == [[7]]
     assert [tokens.tolist() for tokens in DocArrays.open("imported/prose-0000.arrow")] == [[72, 105], [33]]
     assert datasets.load_from_disk("exported_rows")["loss_mask"][1] == [True, False, False]
 
