@@ -111,10 +111,12 @@ def gather_rows(
     Returns:
         Shape (len(rows), block + 1), in the source's dtype.
     """
-    numbers = np.asarray(rows, np.int64)
+    # NumPy takes a range apart number by number, which would cost a tenth of the copying.
+    in_turn = isinstance(rows, range) and rows.step == 1
+    numbers = np.arange(rows.start, rows.stop) if in_turn else np.asarray(rows, np.int64)
     width = plan.block + 1
-    real = numbers >= 0
-    if not real.all():
+    if len(numbers) and numbers.min() < 0:
+        real = numbers >= 0
         padded = np.full((len(numbers), width), pad_id, source.dtype)
         padded[real] = gather_rows(
             plan, source, numbers[real], boundary_id=boundary_id, pad_id=pad_id, kernel=kernel

@@ -22,7 +22,7 @@ from mixle_assets.packing.plan import RowPlan
 
 AHEAD = 16
 """Pieces between asking for memory and needing it."""
-MAX_PREFETCH_IN_BYTES = 2048
+MAX_PREFETCH_IN_BYTES = 512
 """What is asked for of one piece; the processor's own prefetcher follows from there."""
 LINE_IN_BYTES = 64
 
@@ -39,8 +39,8 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), word, word, word])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # For reading (0), low temporal locality (1), data cache (1).
-        builder.call(function, [pointer, word(0), word(1), word(1)])
+        # For reading (0), into the second level of the cache (2), data cache (1).
+        builder.call(function, [pointer, word(0), word(2), word(1)])
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
