@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -21,6 +22,7 @@ from mixle_assets.manifest import hash_bytes
 from mixle_assets.pipeline.build import BuildReport, build, engine_of
 from mixle_assets.pipeline.check import run_checks
 from mixle_assets.pipeline.load import LoadedRecipe, load
+from mixle_assets.pipeline.report import write_report
 from mixle_assets.pipeline.status import find_state
 from mixle_assets.pipeline.summary import summarize
 
@@ -45,6 +47,8 @@ def command(
     as_json: bool,
 ) -> int:
     """Build the corpus of RECIPE: what is current is left, the rest is built, then everything is checked.
+
+    A page with all numbers is written beside the corpus, as `mixle-assets report` does.
 
     Runs are recorded in the Dagster instance of $DAGSTER_HOME (default: ROOT/.dagster), so what is built here
     is green in the UI.
@@ -75,7 +79,8 @@ def command(
             )
             if not report.failed and not any(check.failed for check in report.checks):
                 note_recorded(load(recipe, root))
-    return show_report(loaded, report, as_json=as_json)
+    page = write_report(replace(loaded))  # a fresh one: the plan may be new
+    return show_report(loaded, report, page=page, as_json=as_json)
 
 
 def is_recorded(loaded: LoadedRecipe) -> bool:
@@ -98,9 +103,9 @@ def _note_of(loaded: LoadedRecipe) -> Path:
     return prepare_home(loaded.layout.root) / "mixle_recorded" / f"{loaded.recipe.slug}-{folder}"
 
 
-def show_report(loaded: LoadedRecipe, report: BuildReport, *, as_json: bool) -> int:
-    """Print what a build did and return the exit code."""
-    summary = summarize(loaded, report)
+def show_report(loaded: LoadedRecipe, report: BuildReport, *, page: str, as_json: bool) -> int:
+    """Print what a build did, and where the page on it lies, and return the exit code."""
+    summary = {**summarize(loaded, report), "report": page}
     if as_json:
         print_json(summary)
     else:

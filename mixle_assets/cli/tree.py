@@ -28,7 +28,7 @@ def _open_console() -> Console:
 
 
 def print_tree(summary: dict[str, Any]) -> None:
-    """Print the tree that ``pipeline.summary.summarize`` describes."""
+    """Print the tree that ``pipeline.summary.summarize`` describes; ``report``, if there, is a page on it."""
     console = _open_console()
     tree = Tree(f"[bold]{escape(summary['recipe'])}[/bold]  {escape(summary['folder'])}")
     for stage in summary["stages"]:
@@ -39,6 +39,8 @@ def print_tree(summary: dict[str, Any]) -> None:
         )
         for name, counts in stage["groups"].items():
             _add_group(branch, name, counts, _UNITS.get(stage["name"], "documents"))
+    if "report" in summary:
+        tree.add(f"report  {escape(summary['report'])}")
     console.print(tree)
     print_checks(summary["checks"], console)
     console.print(f"{summary['num_built']} rebuilt, {summary['num_current']} current")
