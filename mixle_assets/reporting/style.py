@@ -41,7 +41,7 @@ a { color: var(--accent); text-decoration: none; }
 a:hover, a:focus { text-decoration: underline; }
 .scroll { overflow-x: auto; margin: 10px 0 22px; }
 table { border-collapse: collapse; }
-caption { padding: 4px 0 6px; color: var(--ink); font-weight: 600; text-align: left; }
+caption { padding: 4px 0 6px; color: var(--ink); font-weight: 600; text-align: left; white-space: nowrap; }
 th, td { padding: 5px 14px 5px 0; text-align: left; vertical-align: top; }
 th, td { border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: 12px; font-weight: 500; vertical-align: bottom; }
@@ -50,7 +50,6 @@ tbody th { font-weight: 400; }
 tbody tr:hover { background: var(--shade); }
 td { font-variant-numeric: tabular-nums; }
 .number { text-align: right; white-space: nowrap; }
-caption { max-width: 92ch; }
 .sums tbody tr:last-child > * { border-bottom: 0; font-weight: 600; }
 .share { color: var(--quiet); font-size: 12px; white-space: nowrap; }
 .matrix th, .matrix td { padding: 4px 10px; }

@@ -24,8 +24,8 @@ def show_tokens(numbers: CorpusNumbers) -> str:
             done.num_tokens,
             bar(done.num_tokens, all_tokens, width=100),
             done.text_in_bytes,
-            f"{done.bytes_per_token:.3f}",
-            f"{done.num_tokens / max(done.num_documents, 1):,.1f}",
+            Markup(f"{done.bytes_per_token:.3f}", is_number=True),
+            Markup(f"{done.num_tokens / max(done.num_documents, 1):,.1f}", is_number=True),
             sum(done.special_strings.values()),
             Markup(histogram_svg(done.buckets, name=f"tokens per document of {stream}")),
         ]
@@ -119,7 +119,7 @@ def _shares(numbers: CorpusNumbers) -> str:
         [
             f"epoch {epoch}",
             code(stream["name"]),
-            f"{stream['weight']:g}",
+            Markup(f"{stream['weight']:g}", is_number=True),
             stream["documents"],
             stream["entries"],
             stream["tokens"],

@@ -213,7 +213,7 @@ def test_a_corpus_without_documents_has_a_page(recipe: Path) -> None:
     ]
     assert page.rows("The longest documents") == []
     assert [row[:2] for row in page.rows("What each stage made")][-2:] == [
-        ["doc_arrays", "3 of 3"],
+        ["doc_arrays", "2 of 2"],
         ["packed_epoch", "0 of 2"],
     ]
 
