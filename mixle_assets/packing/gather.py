@@ -112,8 +112,10 @@ def gather_rows(
         Shape (len(rows), block + 1), in the source's dtype.
     """
     # NumPy takes a range apart number by number, which would cost a tenth of the copying.
-    in_turn = isinstance(rows, range) and rows.step == 1
-    numbers = np.arange(rows.start, rows.stop) if in_turn else np.asarray(rows, np.int64)
+    if isinstance(rows, range):
+        numbers = np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
+    else:
+        numbers = np.asarray(rows, np.int64)
     width = plan.block + 1
     if len(numbers) and numbers.min() < 0:
         real = numbers >= 0

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,3 +109,59 @@ def test_each_document_comes_floor_or_ceiling_of_its_weight(weights, sizes):
         assert (own == copies).sum() == len(own) - extra
         assert own.sum() == stream.num_entries
         first += stream.num_documents
+
+
+EXTREME = ["0", "1e-6", "2.999999999", "1000", "0.3333333333333333", "0.9999999", "1e-12", "999.5"]
+
+
+@settings(deadline=None)
+@given(
+    weight=st.sampled_from(EXTREME) | st.decimals(0, 1000, places=9).map(str),
+    num_documents=st.integers(0, 10**12),
+)
+def test_a_quota_is_the_nearest_whole_number_to_the_weight_that_was_written(weight, num_documents):
+    stream = PoolStream("s", num_documents, float(weight))
+    copies, extra = stream.quota
+
+    assert copies == int(Decimal(weight))
+    assert 0 <= extra <= num_documents
+    assert abs(stream.num_entries - Decimal(weight) * num_documents) <= Decimal("0.5")
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    weights=st.lists(st.sampled_from(EXTREME), min_size=1, max_size=3),
+    sizes=st.lists(st.integers(0, 60), min_size=3, max_size=3),
+    seed=st.integers(0, 2**40),
+)
+def test_a_pool_with_extreme_weights_is_exact(weights, sizes, seed):
+    streams = [
+        PoolStream(f"s{k}", size, float(weight))
+        for k, (weight, size) in enumerate(zip(weights, sizes, strict=False))
+    ]
+    documents = pool(*streams, seed=seed)
+    total = sum(stream.num_documents for stream in streams)
+    times = multiplicities(np.arange(total) if documents is None else documents, total)
+
+    first = 0
+    for stream, weight in zip(streams, weights, strict=True):
+        own = times[first : first + stream.num_documents]
+        exact = Decimal(weight) * stream.num_documents
+        assert abs(int(own.sum()) - exact) <= Decimal("0.5")
+        assert set(own.tolist()) <= {int(Decimal(weight)), int(Decimal(weight)) + 1}
+        first += stream.num_documents
+
+
+def test_three_thirds_of_a_hundred_documents_lose_at_most_the_rounding():
+    thirds = [PoolStream(name, 100, 1 / 3).num_entries for name in "abc"]
+
+    assert thirds == [33, 33, 33]
+    # Weights are copies, not shares: they need not add up to one, and a stream's quota knows no other stream.
+    assert PoolStream("a", 100, 0.9999999).num_entries == 100
+
+
+def test_a_larger_sample_holds_every_smaller_one():
+    samples = [set(pool(PoolStream("a", 1000, weight)).tolist()) for weight in (0.01, 0.1, 0.5, 0.99)]
+
+    assert [len(sample) for sample in samples] == [10, 100, 500, 990]
+    assert samples[0] < samples[1] < samples[2] < samples[3]
