@@ -59,10 +59,11 @@ def without_collector() -> Iterator[None]:
     try:
         yield
     finally:
+        # While the rest is still frozen: collecting all of a process that holds Dagster takes 0.3 s an item.
+        gc.collect()
+        gc.unfreeze()
         if was_enabled:
             gc.enable()
-        gc.unfreeze()
-        gc.collect()
 
 
 def run_one(function: Callable[[Item], Result], index: int, item: Item) -> Outcome[Result]:
