@@ -7,7 +7,7 @@ packing stand in ``token_sections``.
 from __future__ import annotations
 
 from mixle_assets.records import Counts
-from mixle_assets.reporting.html import Cell, Markup, bar, code, fold, matrix, section, table
+from mixle_assets.reporting.html import Cell, Markup, bar, code, fold, matrix, section, table, text
 from mixle_assets.reporting.numbers import CorpusNumbers
 from mixle_assets.reporting.plots import format_number, histogram_svg
 from mixle_assets.reporting.sums import MeasureSum, RuleSum, SpanSum
@@ -53,8 +53,19 @@ def show_records(numbers: CorpusNumbers) -> str:
                 if not counts.num_missing
                 else Markup(f'<span class="bad">{counts.num_missing:,} unaccounted for</span>')
             )
-            rows.append([stage.name, group, counts.num_in, counts.num_out, dropped, balance, _notes(counts)])
-    columns = ["stage", "of", "in", "out", "dropped", "in = out + dropped", "noted"]
+            rows.append(
+                [
+                    stage.name,
+                    group,
+                    counts.num_in,
+                    counts.num_out,
+                    dropped,
+                    balance,
+                    _reasons(counts),
+                    _notes(counts),
+                ]
+            )
+    columns = ["stage", "of", "in", "out", "dropped", "in = out + dropped", "dropped for", "noted"]
     return section(
         "records",
         "Records",
@@ -63,8 +74,14 @@ def show_records(numbers: CorpusNumbers) -> str:
     )
 
 
-def _notes(counts: Counts) -> str:
-    return ", ".join(f"{what.replace('_', ' ')} {number:,}" for what, number in sorted(counts.noted.items()))
+def _reasons(counts: Counts) -> Markup:
+    by_number = sorted(counts.dropped.items(), key=lambda item: (-item[1], item[0]))
+    return Markup("<br>".join(f"{number:,} {code(reason).html}" for reason, number in by_number))
+
+
+def _notes(counts: Counts) -> Markup:
+    noted = sorted(counts.noted.items())
+    return Markup("<br>".join(f"{number:,} {text(what.replace('_', ' '))}" for what, number in noted))
 
 
 _NOTHING = "<p>Nothing is built yet.</p>\n"
@@ -256,11 +273,12 @@ def show_checks(numbers: CorpusNumbers) -> str:
             ]
         )
     columns = ["stage", "guarantee", "partitions passed", "result", "meaning"]
-    body = table("Checks of what is built, in the content it has now", columns, rows) if rows else _NOTHING
+    caption = "Checks of what is built, in the content it has now"
+    body = table(caption, columns, rows, kind="checks") if rows else _NOTHING
     return section(
         "checks",
         "Checks",
         "A partition that changed since it was checked, or that failed, has not passed; "
-        "`mixle-assets check` says why.",
+        "mixle-assets check says why.",
         body,
     )

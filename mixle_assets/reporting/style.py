@@ -29,6 +29,7 @@ h3 code { font-size: 14px; }
 .lead { margin: 0 0 14px; max-width: 78ch; color: var(--quiet); }
 section { margin-top: 44px; scroll-margin-top: 12px; }
 .cards { display: flex; flex-wrap: wrap; gap: 12px; margin: 0 0 20px; }
+.wide { font-size: 13px; }
 .cards div {
   display: flex; flex-direction: column; flex: 1 1 130px; padding: 12px 16px;
   border: 1px solid var(--line); border-radius: 10px; background: var(--shade);
@@ -75,5 +76,11 @@ details { margin: 10px 0; }
 summary { padding: 8px 12px; border: 1px solid var(--line); border-radius: 8px; }
 summary { cursor: pointer; font-weight: 600; }
 footer { margin-top: 56px; color: var(--quiet); font-size: 13px; }
+.checks code { white-space: nowrap; }
+@media (max-width: 760px) {
+  td code, th code { white-space: nowrap; }
+  body { padding: 20px 14px 40px; }
+}
+.wide th, .wide td:nth-child(2), .wide td:last-child { white-space: nowrap; }
 @media print { details::details-content { content-visibility: visible; } nav { display: none; } }
 """
