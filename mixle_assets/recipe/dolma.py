@@ -6,10 +6,12 @@ Our defaults for such a file stand here too; reading it is the same as for our o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixle_assets.recipe.streams import Stream
-from mixle_assets.recipe.yaml_text import Key
+
+if TYPE_CHECKING:
+    from mixle_assets.recipe.yaml_text import Key
 
 MISSING = "???"
 """What Dolma's configs write for a value that must be given elsewhere."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_serializer, model_validator
 
 from mixle_assets.recipe.dedupe import Prefer
 from mixle_assets.recipe.dolma import find_fault_in_dolma_stream
-from mixle_assets.recipe.interpolation import Origin
 from mixle_assets.recipe.scalars import (
     FrozenDict,
     Section,
@@ -31,6 +30,9 @@ from mixle_assets.recipe.scalars import (
     shown,
 )
 from mixle_assets.recipe.streams import Source, Stream
+
+if TYPE_CHECKING:
+    from mixle_assets.recipe.interpolation import Origin
 
 
 class TrainTokenizer(Section):
