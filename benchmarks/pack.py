@@ -3,7 +3,7 @@
 Documents of lognormal length, token ids of 16 bits, all in memory on both sides. First the rows are compared,
 by digest; then each contender runs in a process of its own, in turns, so that a busy machine is busy for all.
 What is timed is CPU, user and system, from the ordered documents to the last row; loading and the order are
-shown apart. mixle 0.8.2 lives in a virtual environment of its own below a cache folder.
+shown apart. Last, stored rows are read beside mosaicml-streaming (``pack_readers``). mixle 0.8.2 lives in a virtual environment of its own below a cache folder.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def main(argv: list[str] | None = None) -> int:
             figures[f"{mean} tokens a document"] = compare(folder, arguments, peer)
         figures["random row"] = random_rows(folder, arguments)
         figures["plan"] = plan_memory(folder, arguments)
+    if peer:
+        figures["reading"] = read_beside_mds(arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
@@ -83,7 +85,7 @@ def versions(peer: Path | None) -> dict[str, str]:
         "pyarrow": pyarrow.__version__,
         "numba": numba.__version__,
         "peer": PEER if peer else "none",
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
     }
 
 
@@ -152,6 +154,15 @@ def plan_memory(folder: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         "seconds": one["order"],
     }
     print(json.dumps(found))
+    return found
+
+
+def read_beside_mds(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Read stored rows beside mosaicml-streaming's parser, see ``pack_readers``."""
+    from benchmarks import pack_readers
+
+    found = pack_readers.compare(pack_readers.defaults(block=arguments.block, repeats=arguments.repeats))
+    print(json.dumps(found, indent=1))
     return found
 
 

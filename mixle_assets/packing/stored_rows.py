@@ -152,6 +152,9 @@ class StoredRows:
 
     def _file(self, rank: int) -> tuple[NDArray[Any], NDArray[Any]]:
         if rank not in self._files:
-            rows = self.stored.rows(rank)
-            self._files[rank] = (rows, self.stored.row_lengths(rank))
+            # Plain arrays over the map: numpy.memmap runs Python code for every slice.
+            self._files[rank] = (
+                np.asarray(self.stored.rows(rank)),
+                np.asarray(self.stored.row_lengths(rank)),
+            )
         return self._files[rank]

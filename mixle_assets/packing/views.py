@@ -57,7 +57,13 @@ def batch_of(rows: NDArray[Any], row_lengths: NDArray[np.int64]) -> Batch:
 
 def mask_of(row_lengths: NDArray[np.int64], block: int) -> NDArray[np.bool_]:
     """Return which targets are real, from how many cells of each row are: shape (b, block)."""
-    return np.arange(1, block + 1) < np.asarray(row_lengths)[:, None]
+    lengths = np.asarray(row_lengths)
+    mask = np.ones((len(lengths), block), np.bool_)
+    # Nearly every row is full: comparing all cells would cost as much as the rest of a batch.
+    short = np.flatnonzero(lengths <= block)
+    if len(short):
+        mask[short] = np.arange(1, block + 1) < lengths[short, None]
+    return mask
 
 
 class RankRows(Protocol):
