@@ -9,22 +9,20 @@ import click
 
 from mixle_assets.cli.options import (
     json_option,
-    print_json,
     recipe_argument,
     root_option,
     wait_option,
     workers_option,
 )
 from mixle_assets.cli.progress import BuildProgress
-from mixle_assets.cli.tree import print_tree
+from mixle_assets.cli.results import show_report
 from mixle_assets.defs.home import prepare_home
 from mixle_assets.manifest import hash_bytes
-from mixle_assets.pipeline.build import BuildReport, build, engine_of
+from mixle_assets.pipeline.build import build, engine_of
 from mixle_assets.pipeline.check import run_checks
 from mixle_assets.pipeline.load import LoadedRecipe, load
 from mixle_assets.pipeline.report import write_report
 from mixle_assets.pipeline.status import find_state
-from mixle_assets.pipeline.summary import summarize
 
 
 @click.command()
@@ -101,17 +99,3 @@ def note_recorded(loaded: LoadedRecipe) -> None:
 def _note_of(loaded: LoadedRecipe) -> Path:
     folder = hash_bytes(loaded.layout.folder.encode())
     return prepare_home(loaded.layout.root) / "mixle_recorded" / f"{loaded.recipe.slug}-{folder}"
-
-
-def show_report(loaded: LoadedRecipe, report: BuildReport, *, page: str, as_json: bool) -> int:
-    """Print what a build did, and where the page on it lies, and return the exit code."""
-    summary = {**summarize(loaded, report), "report": page}
-    if as_json:
-        print_json(summary)
-    else:
-        print_tree(summary)
-    for warning in report.warnings:
-        click.echo(f"warning: {warning}", err=True)
-    for name, error in report.failed.items():
-        click.echo(f"error: {name}: {error}", err=True)
-    return 1 if report.failed or any(check.failed for check in report.checks) else 0

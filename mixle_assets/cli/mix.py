@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from mixle_assets.cli.build import show_report
 from mixle_assets.cli.options import json_option, wait_option, workers_option
 from mixle_assets.cli.progress import BuildProgress
+from mixle_assets.cli.results import show_report
 from mixle_assets.pipeline.build import engine_of
 from mixle_assets.pipeline.dolma import load_config, mix, parse_places
 from mixle_assets.recipe import render_resolved
