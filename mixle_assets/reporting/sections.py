@@ -61,7 +61,7 @@ def show_records(numbers: CorpusNumbers) -> str:
                     counts.num_out,
                     dropped,
                     balance,
-                    _reasons(counts),
+                    _BY_RULE if dropped and stage.name == "mixed_shards" else _reasons(counts),
                     _notes(counts),
                 ]
             )
@@ -72,6 +72,9 @@ def show_records(numbers: CorpusNumbers) -> str:
         "Whatever goes into a stage comes out, or is dropped for a reason that is counted.",
         table("Records in and out of each stage", columns, rows, kind="wide") if rows else _NOTHING,
     )
+
+
+_BY_RULE = Markup('<a href="#rules">by rule</a>')
 
 
 def _reasons(counts: Counts) -> Markup:

@@ -68,6 +68,13 @@ def test_a_dolma_config_runs_as_shown(tmp_path: Path) -> None:
     assert '"provenance":"0.jsonl:1"' in printed
 
 
+def test_a_report_is_written_and_compared_as_shown(tmp_path: Path) -> None:
+    printed = run_blocks(PROJECT / "docs/how-to/read-the-report.md", tmp_path)
+
+    assert f"└── report  {tmp_path}/corpora/notes/report.html" in printed
+    assert printed.endswith(f"{tmp_path}/notes.html\n{tmp_path}/again.html\n")
+
+
 def test_the_readme_ends_in_a_masked_mean_over_a_real_batch(tmp_path: Path) -> None:
     text = (PROJECT / "README.md").read_text()
     recipe = tmp_path / "stdlib.yaml"

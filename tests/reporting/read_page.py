@@ -25,7 +25,8 @@ class Page(HTMLParser):
 
     def rows(self, caption: str, number: int = 0) -> list[list[str]]:
         """Return the rows, without headings, of the n-th table whose caption begins so."""
-        return [rows for found, rows in self.tables if found.startswith(caption)][number][1:]
+        found = [rows for name, rows in self.tables if name.startswith(caption)][number]
+        return [[cell.strip() for cell in row] for row in found[1:]]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
@@ -50,4 +51,4 @@ class Page(HTMLParser):
             self.tables[-1] = (self.tables[-1][0] + data, self.tables[-1][1])
         elif "td" in self._open or "th" in self._open:
             row = self.tables[-1][1][-1]
-            row[-1] = (row[-1] + data).strip()
+            row[-1] += data
