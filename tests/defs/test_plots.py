@@ -2,7 +2,8 @@
 
 from xml.etree import ElementTree
 
-from mixle_assets.defs.plots import bar_chart, bar_chart_svg
+from mixle_assets.defs.plots import bar_chart
+from mixle_assets.reporting.plots import bar_chart_svg
 
 
 def texts(svg: str) -> list[str | None]:
