@@ -3,7 +3,8 @@
 Documents of lognormal length, token ids of 16 bits, all in memory on both sides. First the rows are compared,
 by digest; then each contender runs in a process of its own, in turns, so that a busy machine is busy for all.
 What is timed is CPU, user and system, from the ordered documents to the last row; loading and the order are
-shown apart. Last, stored rows are read beside mosaicml-streaming (``pack_readers``). mixle 0.8.2 lives in a virtual environment of its own below a cache folder.
+shown apart. Last, stored rows are read beside mosaicml-streaming (``pack_readers``). mixle 0.8.2 lives in a
+virtual environment of its own below a cache folder.
 """
 
 from __future__ import annotations
