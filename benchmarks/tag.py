@@ -2,6 +2,7 @@
 
     python -m benchmarks tag --corpus CORPUS --work WORK --cache CACHE [--tagger gopher_v1] [--repetitions 3]
 
+The *limit* starts, reads and parses the same documents with our readers, and measures and writes nothing.
 ``CORPUS/documents`` holds JSON Lines files, as ``python -m benchmarks corpus`` makes them. Dolma's
 ``repetitions_v1`` takes minutes for a megabyte, so that one runs on the first documents alone.
 """
@@ -43,6 +44,19 @@ def tag(documents: Path, into: Path, tagger: str) -> None:
         tag_file(TagTask(str(path), path.name, "bench", sets))
 
 
+def read_only(documents: Path) -> None:
+    """Read and parse all files of a folder, with what a worker imports: no tagger of ours can be below."""
+    from mixle_assets.formats.documents import read_texts
+    from mixle_assets.tagging import tagger
+
+    del tagger  # imported for its cost
+    gc.freeze()
+    gc.disable()
+    for path in sorted(documents.iterdir()):
+        for _ in read_texts(str(path)):
+            pass
+
+
 def compare_tagging(corpus: Path, work: Path, cache: Path, taggers: list[str], repetitions: int) -> None:
     """Time ours and Dolma's; print a table and the ratio for each tagger.
 
@@ -75,12 +89,17 @@ def compare_tagging(corpus: Path, work: Path, cache: Path, taggers: list[str], r
                 partial(shutil.rmtree, theirs, ignore_errors=True),
             ),
         }
+        contenders["limit"] = Contender(
+            [sys.executable, "-m", "benchmarks", "tag", "--read-only", str(documents)],
+            folder=Path(__file__).parent.parent,
+        )
         log = work / f"{tagger}.log"
         interleave(contenders, 1, log)  # warms inputs and compiled kernels, and gives what is compared
         print(f"{tagger}: {_compare(ours, theirs):,} rows of ours and Dolma's are equal")
         usages = interleave(contenders, repetitions, log)
         print(f"\n### {tagger}, {time.strftime('%Y-%m-%d')}\n\n{table(usages)}\n")
-        print(f"- dolma / ours, CPU: {ratio(usages['dolma'], usages['ours'])}\n")
+        print(f"- dolma / ours, CPU: {ratio(usages['dolma'], usages['ours'])}")
+        print(f"- dolma / limit, CPU: {ratio(usages['dolma'], usages['limit'])}\n")
     ours_versions = ("mixle_assets", "numpy", "numba", "google-re2", "msgspec", "orjson", "isal", "deflate")
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ours_versions]
     print(", ".join([f"Python {platform.python_version()}", *versions, PINS["dolma"]]))
@@ -118,6 +137,9 @@ def main(arguments: list[str]) -> None:
     """Compare from the command line."""
     if arguments[:1] == ["--run"]:
         tag(Path(arguments[2]), Path(arguments[3]), arguments[1])
+        return
+    if arguments[:1] == ["--read-only"]:
+        read_only(Path(arguments[1]))
         return
     parser = argparse.ArgumentParser(prog="python -m benchmarks tag", description=__doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="made by: python -m benchmarks corpus")

@@ -71,6 +71,8 @@ _SPACE_IN_LINE = r"[\t\x0b\x0c\r\x1c-\x1f ]"
 _SPACE = r"[\t-\r\x1c-\x1f ]"
 _ANY_PHONE = _PHONE_CORE.format(_DIGIT)
 _ANY_IP = r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
+_ANY_NUMBER = f"{_ANY_PHONE}|{_ANY_IP}"
+"""Misses no phone number and no address of a machine, nor the line that it stands in."""
 
 
 @functools.cache
@@ -245,12 +247,13 @@ def _find_in_text(text: str) -> dict[str, list[SpanRow]]:
 
 def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the fast variant finds them: paragraph by paragraph."""
-    kinds = _kinds_of_numbers()(text.encode())
+    encoded = text.encode()
+    candidate = _automaton(_ANY_NUMBER).search(encoded)
+    at = text.find("@")
     # Most texts hold nothing, and are done with here.
-    if (not kinds and "@" not in text) or text.count("?") > _MANY_QUESTION_MARKS:
+    if (candidate is None and at < 0) or text.count("?") > _MANY_QUESTION_MARKS:
         return {}
     emails = []
-    at = text.find("@")
     while at >= 0:
         offset = text.rfind("\n", 0, at) + 1
         end_of_paragraph = text.find("\n", at) + 1 or len(text)
@@ -258,8 +261,36 @@ def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
             if _is_address(address):
                 emails.append([offset + start, offset + end, 1.0])
         at = text.find("@", end_of_paragraph)
-    numbers = _locate_numbers(text, kinds or [], over_lines=False)
-    return {name: spans for name, spans in {"EMAIL_ADDRESS": emails, **numbers}.items() if spans}
+    phones, ips = _find_numbers_in_lines(text, encoded, candidate) if candidate is not None else ([], [])
+    found = {"EMAIL_ADDRESS": emails, "PHONE_NUMBER": phones, "IP_ADDRESS": ips}
+    return {name: spans for name, spans in found.items() if spans}
+
+
+def _find_numbers_in_lines(text: str, encoded: bytes, candidate: Any) -> tuple[list[SpanRow], list[SpanRow]]:
+    """Return the spans of phone numbers and of addresses of machines; only lines with a candidate are read.
+
+    Args:
+        text: The text.
+        encoded: The same in UTF-8.
+        candidate: The first match of ``_ANY_NUMBER`` in it.
+    """
+    is_ascii = len(encoded) == len(text)
+    phones: list[SpanRow] = []
+    ips: list[SpanRow] = []
+    position = 0  # in bytes, and the same place in characters
+    offset = 0
+    while candidate is not None:
+        start = encoded.rfind(b"\n", position, candidate.start()) + 1 or position
+        end = encoded.find(b"\n", candidate.start())
+        end = len(encoded) if end < 0 else end
+        offset = start if is_ascii else offset + len(encoded[position:start].decode())
+        line = encoded[start:end].decode()
+        phones += ([offset + a, offset + b, 1.0] for a, b in find_phones(line, over_lines=False))
+        ips += ([offset + a, offset + b, 1.0] for a, b in find_ips(line))
+        offset += len(line)
+        position = end
+        candidate = _automaton(_ANY_NUMBER).search(encoded, end)
+    return phones, ips
 
 
 @tagger("pii_regex_with_counts_fast_v2", measures=[*_TYPES, "doc_count", "doc_frac"])

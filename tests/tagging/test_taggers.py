@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from small_model import write_model
 
 from mixle_assets.recipe import TaggerUse
 from mixle_assets.tagging.registry import keys_of, registered_taggers, resolve_tagger
@@ -28,6 +29,8 @@ def required(tmp_path):
         if any(part in name for part in ("list", "_abp_", "filter_rules")):
             (tmp_path / "list").write_text("bad.org\n", encoding="utf-8")
             return {"url_list": str(tmp_path / "list")}
+        if any(part in name for part in ("ft_lang", "fasttext", "dclm", "dolma17", "jigsaw")):
+            return {"model": write_model(tmp_path / "model.bin")}
         return {}
 
     return parameters_of
