@@ -1,11 +1,11 @@
-"""Tokenizing beside ``dolma tokens``: the runs, and the proof that both give every document the same ids.
+"""Tokenizing beside ``dolma tokens`` or datatrove: the runs, and the proof that all give the same ids.
 
     python -m benchmarks tokenize CORPUS --tokenizer tokenizer.json [--engines tokenizers,pieces,fastokens]
-                                         [--files 8] [--repeats 3] [--peers FOLDER]
+                                        [--against dolma,datatrove] [--files 8] [--repeats 3] [--peers FOLDER]
 
 Each run is a process of its own over the same files, one thread each; runs alternate. Dolma is told to keep
 special strings as text; it strips texts, so documents that begin or end with white space are left out of the
-comparison, and counted.
+comparison, and counted. Datatrove has no such setting: documents that hold the boundary are left out, too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,19 +83,57 @@ def write_dolma_config(paths: Sequence[Path], tokenizer: Path, eos_id: int, dtyp
     return config
 
 
-def find_differences(
-    paths: Sequence[Path], ours: Path, theirs: Path, dtype: str
-) -> tuple[list[str], int, int]:
-    """Return documents with other ids, how many were compared, and how many were not since dolma strips."""
-    from mixle_assets.formats.doc_arrays import DocArrays
+DATATROVE = """
+import sys
+from datatrove.executor import LocalPipelineExecutor
+from datatrove.pipeline.readers import JsonlReader
+from datatrove.pipeline.tokens import DocumentTokenizer
+
+paths, folder, tokenizer, boundary, into = sys.argv[1:]
+tokens = DocumentTokenizer(into, tokenizer, eos_token=boundary, shuffle_documents=False, save_filename="all")
+reader = JsonlReader(folder, paths_file=paths)
+LocalPipelineExecutor([reader, tokens], logging_dir=into + "/logs").run()
+"""
+"""What datatrove's own environment runs: one task over all files, in order."""
+
+
+def datatrove_tokens(paths: Sequence[Path], into: Path, dtype: str) -> dict[tuple[str, int], np.ndarray]:
+    """Return (file, line) to the ids that datatrove gave, without the boundary."""
     from mixle_assets.formats.documents import read_texts
 
-    dolma: dict[tuple[str, int], np.ndarray] = {}
-    for listed in sorted(theirs.glob("*.csv.gz")):
+    [stored] = into.glob("*.ds")
+    tokens = np.fromfile(stored, dtype)
+    ends = iter(np.fromfile(f"{stored}.index", np.uint64).tolist())
+    found, start = {}, 0
+    for path in paths:
+        for line, document in read_texts(str(path)):
+            if document.text:  # it drops documents without text
+                end = next(ends)
+                found[path.name, line] = tokens[start : end - 1]
+                start = end
+    if next(ends, None) is not None:
+        raise SystemExit("datatrove has more documents than there are")
+    return found
+
+
+def dolma_tokens(into: Path, dtype: str) -> dict[tuple[str, int], np.ndarray]:
+    """Return (file, line) to the ids that dolma gave, without the boundary."""
+    found: dict[tuple[str, int], np.ndarray] = {}
+    for listed in sorted(into.glob("*.csv.gz")):
         tokens = np.fromfile(str(listed).replace(".csv.gz", ".npy"), dtype)
         rows = csv.reader(io.StringIO(gzip.decompress(listed.read_bytes()).decode()))
         for start, end, _, source, line in rows:
-            dolma[Path(source).name, int(line)] = tokens[int(start) : int(end) - 1]  # without the boundary
+            found[Path(source).name, int(line)] = tokens[int(start) : int(end) - 1]
+    return found
+
+
+def find_differences(
+    paths: Sequence[Path], ours: Path, theirs: dict[tuple[str, int], np.ndarray], boundary: str
+) -> tuple[list[str], int, int]:
+    """Return documents with other ids, how many were compared, and how many cannot be."""
+    from mixle_assets.formats.doc_arrays import DocArrays
+    from mixle_assets.formats.documents import read_texts
+
     differences, compared, stripped = [], 0, 0
     for path in paths:
         arrays = iter(DocArrays.open(str(ours / f"{path.name.split('.')[0]}.arrow")))
@@ -102,11 +141,11 @@ def find_differences(
             if not document.text.strip():
                 continue
             mine = next(arrays)
-            if document.text != document.text.strip():
+            if document.text != document.text.strip() or boundary in document.text:
                 stripped += 1
                 continue
             compared += 1
-            if not np.array_equal(mine, dolma.get((path.name, line), np.empty(0))):
+            if not np.array_equal(mine, theirs.get((path.name, line), np.empty(0))):
                 differences.append(f"{path.name}:{line}")
     return differences, compared, stripped
 
@@ -118,6 +157,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--tokenizer", type=Path, required=True, help="a Hugging Face tokenizer.json")
     parser.add_argument("--boundary", default="<|endoftext|>")
     parser.add_argument("--engines", default="tokenizers,pieces,fastokens")
+    parser.add_argument("--against", default="dolma", help="dolma, datatrove, or both with a comma")
     parser.add_argument("--files", type=int, default=8, help="how many files of the corpus")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--peers", type=Path, default=Path(".benchmarks"), help="where peers are installed")
@@ -135,9 +175,18 @@ def main(arguments: list[str]) -> None:
         raise SystemExit("dolma needs a boundary")
     with tempfile.TemporaryDirectory() as name:
         into = Path(name)
-        config = write_dolma_config(paths, options.tokenizer, boundary_id, dtype, into)
-        dolma = [peer_program("dolma", options.peers), "-c", str(config), "tokens"]
-        contenders = {"dolma": Contender(dolma, lambda: shutil.rmtree(into / "dolma", ignore_errors=True))}
+        contenders: dict[str, Contender] = {}
+        for peer in options.against.split(","):
+            folder = into / peer
+            if peer == "dolma":
+                config = write_dolma_config(paths, options.tokenizer, boundary_id, dtype, into)
+                command = [peer_program("dolma", options.peers), "-c", str(config), "tokens"]
+            else:
+                (into / "paths.txt").write_text("".join(f"{path.name}\n" for path in paths))
+                python = peer_program("datatrove", options.peers, "python")
+                words = [str(into / "paths.txt"), str(paths[0].parent), str(options.tokenizer)]
+                command = [python, "-c", DATATROVE, *words, options.boundary, str(folder)]
+            contenders[peer] = Contender(command, partial(shutil.rmtree, folder, ignore_errors=True))
         for engine in options.engines.split(","):
             target = into / engine
             target.mkdir()
@@ -146,13 +195,22 @@ def main(arguments: list[str]) -> None:
         contenders["reading alone"] = Contender([*_STEP, "read_texts_only", *map(str, paths)])
         usages = interleave(contenders, options.repeats, into / "log")
         for engine in options.engines.split(","):
-            differences, compared, stripped = find_differences(paths, into / engine, into / "dolma", dtype)
-            if differences:
-                raise SystemExit(f"{engine}: other ids in {len(differences)} documents: {differences[:20]}")
-            print(f"{engine}: the ids of dolma in all {compared:,} documents; {stripped:,} not compared")
+            for peer in options.against.split(","):
+                read = (
+                    dolma_tokens(into / peer, dtype)
+                    if peer == "dolma"
+                    else datatrove_tokens(paths, into / peer, dtype)
+                )
+                differences, compared, left = find_differences(paths, into / engine, read, options.boundary)
+                if differences:
+                    raise SystemExit(
+                        f"{engine}: other ids than {peer} in {len(differences)}: {differences[:20]}"
+                    )
+                print(f"{engine}: the ids of {peer} in all {compared:,} documents; {left:,} not compared")
     print(table(usages))
-    for engine in options.engines.split(","):
-        print(f"dolma / {engine}: {ratio(usages['dolma'], usages[engine])}")
+    for peer in options.against.split(","):
+        for engine in options.engines.split(","):
+            print(f"{peer} / {engine}: {ratio(usages[peer], usages[engine])}")
 
 
 if __name__ == "__main__":
