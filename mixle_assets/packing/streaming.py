@@ -204,6 +204,11 @@ class StreamingCorpus:
     def _steps(self, epoch: int, first: int, *, anew: bool = False) -> Iterator[tuple[RankRows, Step]]:
         elastic = self.residency == "rows"
         rows = self._open(epoch, first if elastic else 0, anew=anew)
+        if self.equalize == "drop" and not first and not rows.num_rows and any(rows.deal.packed_rows):
+            raise ValueError(
+                f"equalize 'drop' leaves nothing of epoch {epoch}: {sum(rows.deal.packed_rows)} rows for "
+                f"{self.world_size} ranks; use 'pad', fewer ranks or a smaller block"
+            )
         for step in find_steps(
             rows, epoch, first, elastic=elastic, world_size=self.world_size, batch_size=self.batch_size
         ):

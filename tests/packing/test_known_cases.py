@@ -142,6 +142,14 @@ def test_fewer_rows_than_ranks_are_dealt_as_declared_and_the_short_last_batch_is
     assert sizes == expected
 
 
+def test_an_epoch_of_which_nothing_would_be_left_is_refused_and_not_silently_empty():
+    corpus = reader(ROWS[:5], world_size=8, equalize="drop")
+
+    assert corpus.num_batches(0) == 0
+    with pytest.raises(ValueError, match="equalize 'drop' leaves nothing of epoch 0: 5 rows for 8 ranks"):
+        next(corpus.epoch_batches(0))
+
+
 def test_a_batch_larger_than_the_epoch_is_delivered_short_and_not_left_out():
     batches = list(reader([[1, 1, 1]] * 100, batch_size=101).epoch_batches(0))
 
