@@ -3,7 +3,12 @@ import math
 import pytest
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats.attributes import MISSING_ID, UNREADABLE_ID, encode_attribute_row, read_attribute_rows
+from mixle_assets.formats.attributes import (
+    MISSING_ID,
+    UNREADABLE_ID,
+    encode_attribute_row,
+    read_attribute_rows,
+)
 from mixle_assets.records import Counts
 
 
