@@ -9,7 +9,7 @@ from mixle_assets.pipeline.work import Output, Work
 from mixle_assets.records import Counts, Written
 from mixle_assets.sourcing import SourceTask, make_documents, source_digest
 
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
