@@ -142,7 +142,9 @@ def _comparable(line: bytes) -> Any:
 def _versions(peers: list[str]) -> str:
     ours = ("mixle_assets", "orjson", "msgspec", "isal", "deflate", "zstandard", "jq")
     versions = [f"{name} {importlib.metadata.version(name)}" for name in ours]
-    return ", ".join([f"Python {platform.python_version()}", *versions, *(PINS[peer] for peer in peers)])
+    return ", ".join(
+        [f"Python {platform.python_version()}", *versions, *(pin for peer in peers for pin in PINS[peer])]
+    )
 
 
 def main(arguments: list[str]) -> None:
