@@ -12,12 +12,14 @@ from pathlib import Path
 
 from mixle_assets import storage
 from mixle_assets.engine import Engine
-from mixle_assets.errors import RecipeError
+from mixle_assets.errors import MixleError, RecipeError
 from mixle_assets.pipeline.build import BuildReport
 from mixle_assets.pipeline.inputs import make_plan
 from mixle_assets.pipeline.load import LoadedRecipe, check_recipe
 from mixle_assets.pipeline.run import OnProgress, ignore_progress, run_stage
+from mixle_assets.pipeline.space import find_lack_of_space
 from mixle_assets.pipeline.stages import STAGES
+from mixle_assets.pipeline.work import Work
 from mixle_assets.planning import Layout
 from mixle_assets.recipe import Recipe, Stream, load_recipe
 
@@ -60,8 +62,22 @@ def mix(
     folder = loaded.layout.folder
     with storage.hold_lease(folder, wait_in_seconds=wait_in_seconds):
         storage.remove_partial_files(folder)
+        report.warnings += find_lack_of_space(*_work_and_sizes(loaded))
         report.outcomes.append(run_stage(loaded, stage, stage.keys(loaded), engine, on_progress=on_progress))
     return report
+
+
+def _work_and_sizes(loaded: LoadedRecipe) -> tuple[list[Work], list[int]]:
+    """Return the mixing of every shard whose inputs are there, and the stored size of its documents."""
+    works: list[Work] = []
+    sizes: list[int] = []
+    for shard in loaded.plan.shards:
+        try:
+            works += STAGES["mixed_shards"].find_work(loaded, shard.key)
+        except MixleError:
+            continue  # said by the shard itself, when it is its turn
+        sizes.append(sum(file.size_in_bytes for file in shard.files))
+    return works, sizes
 
 
 def parse_places(pairs: tuple[str, ...]) -> dict[str, str]:
