@@ -176,6 +176,21 @@ def test_stopping_behind_any_of_23_rows_and_going_on_gives_the_epoch(epoch):
     assert numbers(done.epoch_batches(epoch + 1)) == next_epoch
 
 
+@pytest.mark.parametrize("residency", ["documents", "rows"])
+@pytest.mark.parametrize("world_size", range(1, 9))
+def test_every_rank_of_any_world_goes_on_behind_every_step_of_two_epochs(world_size, residency):
+    for rank in range(world_size):
+        place = {"rank": rank, "world_size": world_size, "residency": residency}
+        epochs = [numbers(reader(**place).epoch_batches(epoch)) for epoch in (0, 1)]
+        whole = epochs[0] + epochs[1]
+        for stop in range(len(whole) + 1):
+            stopped, later = reader(**place), reader(**place)
+            batches = stopped.batches(2)
+            read = numbers(next(batches) for _ in range(stop))
+            later.load_state_dict(stopped.state_dict())
+            assert read + numbers(later.batches(2)) == whole
+
+
 @pytest.mark.parametrize("num_workers", [1, 3])
 def test_stopping_behind_any_of_46_rows_and_going_on_with_workers_gives_both_epochs(num_workers):
     whole = numbers(reader().batches(2))
