@@ -28,13 +28,13 @@ from mixle_assets.deduping.paragraphs import (
     is_compared,
     num_not_compared,
 )
-from mixle_assets.deduping.words import is_blank, num_words
 from mixle_assets.errors import InputError
 from mixle_assets.formats.documents import DocumentReader, TextReader, read_documents, read_texts
 from mixle_assets.formats.lines import OnMalformed
 from mixle_assets.planning import PlannedFile
 from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs, NearDocuments
 from mixle_assets.records import Counts, FileStamp, Written
+from mixle_assets.segmentation.words import is_blank, num_words
 
 BATCH_IN_CHARACTERS = 1 << 20
 """Text hashed, and written as one record batch, at a time."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from mixle_assets.deduping.words import split_words
+from mixle_assets.segmentation.words import split_words
 
 SEED = 0x6D69786C65
 """Of the hash functions: a constant, so that signatures can be compared for ever."""

@@ -13,7 +13,7 @@ import numpy as np
 from xxhash import xxh3_128_digest
 
 from mixle_assets.deduping.paragraphs import HASH_IN_BYTES, Paragraphs, is_compared, split_paragraphs
-from mixle_assets.deduping.words import split_words
+from mixle_assets.segmentation.words import split_words
 
 
 class NgramRules(Protocol):

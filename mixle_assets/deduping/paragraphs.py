@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_digest
 
-from mixle_assets.deduping.words import is_blank, num_words
+from mixle_assets.segmentation.words import is_blank, num_words
 
 HASH_IN_BYTES = 16
 NOT_COMPARED = bytes(HASH_IN_BYTES)

@@ -17,13 +17,13 @@ from mixle_assets import storage
 from mixle_assets.deduping.keys import MISSING, key_getter
 from mixle_assets.deduping.members import group_of, stream_rank
 from mixle_assets.deduping.ngrams import ngram_starts
-from mixle_assets.deduping.words import is_blank, num_words, split_words
 from mixle_assets.formats.attributes import read_attribute_rows
 from mixle_assets.formats.documents import read_documents
 from mixle_assets.formats.lines import OnMalformed
 from mixle_assets.planning import PlannedFile
 from mixle_assets.recipe import Decontamination, Dedupe, DedupeParagraphs
 from mixle_assets.records import Violation
+from mixle_assets.segmentation.words import is_blank, num_words, split_words
 
 
 class DedupedShard(msgspec.Struct, frozen=True):

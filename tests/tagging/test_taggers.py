@@ -8,9 +8,9 @@ import pytest
 from small_model import write_model
 
 from mixle_assets.recipe import TaggerUse
+from mixle_assets.segmentation.word_breaks import count_segments
 from mixle_assets.tagging.registry import keys_of, registered_taggers, resolve_tagger
 from mixle_assets.tagging.views import view_of_text
-from mixle_assets.tagging.word_breaks import count_segments
 
 TOKENIZER = str(Path(__file__).parent.parent / "golden" / "repetition_tokenizer.json")
 

@@ -31,7 +31,7 @@ from mixle_assets.planning import PlannedFile, Shard
 from mixle_assets.recipe import Dedupe, Stream
 from mixle_assets.records import FileStamp, Written
 
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
