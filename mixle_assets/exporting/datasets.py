@@ -14,6 +14,7 @@ from pyarrow import ipc
 
 from mixle_assets.exporting.files import FileSet
 from mixle_assets.exporting.flat import boundary_of, runs, text_of_id
+from mixle_assets.formats.columns import list_column, number_column, text_column
 from mixle_assets.formats.doc_arrays import DocArrays
 from mixle_assets.formats.doc_batches import encode_id
 from mixle_assets.manifest import digest_of
@@ -24,40 +25,32 @@ _ARROW = {"uint16": pa.uint16(), "uint32": pa.uint32(), "bool": pa.bool_()}
 def write_datasets(arrays: DocArrays, files: FileSet, stem: str, *, append_boundary: bool) -> list[Any]:
     """Write ``<stem>.arrow`` and return its name and features, for the files that span all."""
     boundary = boundary_of(arrays, append_boundary=append_boundary)
-    features = {"id": "string", "provenance": "string", "input_ids": f"list:{arrays.dtype.name}"}
+    kind = f"list:{arrays.dtype.name}"
+    features = {"id": "string", "provenance": "string", "input_ids": kind}
     ids = (text_of_id(document_id, encode_id(document_id)) for document_id in arrays.ids())
     provenances = arrays.provenances()
 
-    def batches() -> Iterable[dict[str, Any]]:
+    def batches() -> Iterable[dict[str, pa.Array]]:
         for run in runs(arrays, boundary):
             number = len(run.lengths)
             yield {
-                "id": [next(ids) for _ in range(number)],
-                "provenance": [next(provenances) for _ in range(number)],
-                "input_ids": list_array(run.values, run.lengths.tolist()),
+                "id": text_column([next(ids) for _ in range(number)]),
+                "provenance": text_column([next(provenances) for _ in range(number)]),
+                "input_ids": list_column(number_column(run.values), run.lengths, _arrow_type(kind)),
             }
 
     write_table(batches(), features, files, f"{stem}.arrow")
     return [{"filename": f"{stem}.arrow", "features": features}]
 
 
-def list_array(values: Any, lengths: Iterable[int]) -> pa.ListArray:
-    """Return values as lists of these lengths."""
-    offsets = [0]
-    for length in lengths:
-        offsets.append(offsets[-1] + length)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
-
-
 def write_table(
-    batches: Iterable[Mapping[str, Any]], features: Mapping[str, str], files: FileSet, name: str
+    batches: Iterable[Mapping[str, pa.Array]], features: Mapping[str, str], files: FileSet, name: str
 ) -> None:
     """Write batches of columns as one Arrow stream."""
     schema = pa.schema([pa.field(column, _arrow_type(kind)) for column, kind in features.items()])
     with files.write(name) as file, ipc.new_stream(file, schema) as writer:
         for batch in batches:
-            columns = [pa.array(batch[field.name], field.type) for field in schema]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+            writer.write_batch(pa.record_batch([batch[name] for name in schema.names], schema=schema))
 
 
 def finish_datasets(files: FileSet, shards: Mapping[str, list[Any]]) -> None:
@@ -90,7 +83,7 @@ def finish_datasets(files: FileSet, shards: Mapping[str, list[Any]]) -> None:
             file.write(json.dumps(content, indent=2, sort_keys=True).encode() + b"\n")
 
 
-def _arrow_type(kind: str) -> Any:
+def _arrow_type(kind: str) -> pa.DataType:
     if kind == "string":
         return pa.string()
     return pa.list_(_ARROW[kind.removeprefix("list:")])

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from mixle_assets.errors import RecipeError
-from mixle_assets.exporting.datasets import finish_datasets, list_array, write_table
+from mixle_assets.exporting.datasets import finish_datasets, write_table
 from mixle_assets.exporting.files import FileSet
 from mixle_assets.exporting.mds import encode_array, finish_mds, write_shards
+from mixle_assets.formats.columns import flag_column, list_column, number_column
 from mixle_assets.manifest import digest_of
 from mixle_assets.records import Counts, Written
 
@@ -87,12 +89,16 @@ class _Told:
                 yield rows, mask
 
 
-def _tables(batches: Iterable[tuple[NDArray[Any], NDArray[np.bool_]]]) -> Iterator[dict[str, Any]]:
+def _tables(batches: Iterable[tuple[NDArray[Any], NDArray[np.bool_]]]) -> Iterator[dict[str, pa.Array]]:
     for rows, mask in batches:
         yield {
-            "input_ids": list_array(rows.ravel(), [rows.shape[1]] * len(rows)),
-            "loss_mask": list_array(mask.ravel(), [mask.shape[1]] * len(mask)),
+            "input_ids": _equal_lists(number_column(rows.ravel()), rows.shape),
+            "loss_mask": _equal_lists(flag_column(mask.ravel()), mask.shape),
         }
+
+
+def _equal_lists(values: pa.Array, shape: tuple[int, ...]) -> pa.Array:
+    return list_column(values, np.full(shape[0], shape[1]), pa.list_(values.type))
 
 
 def _samples(

@@ -26,6 +26,7 @@ from pyarrow import ipc
 
 from mixle_assets import manifest, storage
 from mixle_assets.errors import InputError
+from mixle_assets.formats.columns import list_column, number_column, text_column
 from mixle_assets.formats.doc_batches import MAX_BATCH_IN_BYTES, DocBatch, check_batches, rebatch
 from mixle_assets.records import DocumentId
 
@@ -347,10 +348,5 @@ def _read_lengths(path: str) -> NDArray[np.int64]:
 
 
 def _record_batch(batch: DocBatch, schema: pa.Schema) -> pa.RecordBatch:
-    offsets = np.zeros(len(batch.lengths) + 1, np.int64)
-    np.cumsum(batch.lengths, out=offsets[1:])
-    tokens = pa.LargeListArray.from_arrays(
-        pa.array(offsets), pa.array(batch.values), type=schema.field("tokens").type
-    )
-    ids = pa.array(batch.ids, pa.string())
-    return pa.record_batch([ids, pa.array(batch.provenances, pa.string()), tokens], schema=schema)
+    tokens = list_column(number_column(batch.values), batch.lengths, schema.field("tokens").type)
+    return pa.record_batch([text_column(batch.ids), text_column(batch.provenances), tokens], schema=schema)
