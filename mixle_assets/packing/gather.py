@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mixle_assets.formats.columns import number_column
 from mixle_assets.packing.plan import RowPlan
 
 Kernel: TypeAlias = Literal["auto", "numpy", "arrow", "numba"]
@@ -232,5 +233,5 @@ def _take_rows(
     offsets[-1] = offsets[0] + 2 * num_cells * size
     memory = pa.foreign_buffer(base, 2**62)
     values = pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), memory])
-    taken = values.take(pa.array(np.arange(0, len(offsets) - 1, 2)))
+    taken = values.take(number_column(np.arange(0, len(offsets) - 1, 2)))
     return np.frombuffer(taken.buffers()[2], source.dtype, count=num_cells).reshape(len(rows), width)
