@@ -2,6 +2,7 @@
 # make test     run the tests
 # make check    style, types, layers
 # make ui       open the Dagster UI on the recipes
+# make readers  open exports with OLMo-core, Megatron, litData and mosaicml-streaming themselves (torch, 1.3 GB)
 # Each installs what it needs into .venv on its first run.
 
 ROOT ?= corpora
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 BASE := .venv/.installed-base
 DEV := .venv/.installed-dev
 
-.PHONY: corpus test check ui clean
+.PHONY: corpus test check ui readers clean
 .DELETE_ON_ERROR:
 
 corpus: $(BASE)
@@ -28,6 +29,10 @@ ui: $(BASE)
 
 test: $(DEV)
 	$(BIN)/pytest
+
+readers: $(DEV)
+	$(BIN)/python tests/exporting/install_readers.py .venv/whole-readers
+	MIXLE_WHOLE_READERS="$(CURDIR)/.venv/whole-readers" $(BIN)/pytest tests/exporting/test_whole_readers.py
 
 check: $(DEV)
 	$(BIN)/ruff format --check .
