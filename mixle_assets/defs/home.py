@@ -19,6 +19,10 @@ telemetry:
   enabled: false
 nux:
   enabled: false
+# The records are Dagster's own SQLite files; the events of a range are written together, not one by one.
+instance_class:
+  module: mixle_assets.defs.event_log
+  class: HomeInstance
 """
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Engine as Database
 from mixle_assets import storage
 from mixle_assets.defs.assets import asset_key
 from mixle_assets.defs.catalog import SHARD_PLAN, assets_of
+from mixle_assets.defs.event_log import open_instance
 from mixle_assets.defs.home import prepare_home
 from mixle_assets.defs.location import recipe_definitions
 from mixle_assets.defs.partitions import RANGE_END, RANGE_START
@@ -63,7 +64,7 @@ def build_with_dagster(
     launcher = _Launcher(loaded, workers, Recorder(on_progress))
     with storage.hold_lease(loaded.layout.folder, wait_in_seconds=wait_in_seconds), _hurried_records():
         storage.remove_partial_files(loaded.layout.folder)
-        with dg.DagsterInstance.from_config(str(prepare_home(loaded.layout.root))) as instance:
+        with open_instance(str(prepare_home(loaded.layout.root))) as instance:
             _end_abandoned_runs(instance, loaded.recipe.slug)
             launcher.build(instance)
     return launcher.report()
