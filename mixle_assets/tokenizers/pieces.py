@@ -18,17 +18,15 @@ import numpy as np
 import tokenizers
 from numpy.typing import NDArray
 
-from mixle_assets.tokenizers.byte_level import byte_spelling
 from mixle_assets.tokenizers.huggingface import HuggingFaceEngine
+from mixle_assets.tokenizers.piece_memory import PieceMemory
 from mixle_assets.tokenizers.tiktoken_ranks import CL100K, GPT2, O200K, QWEN
 from mixle_assets.tokenizers.tokenizer import Encoded
 
-MAX_PIECES = 2**17
+MAX_PIECES = 2**18
 """Pieces that are remembered; then all but the most used quarter are forgotten, so that memory is bounded."""
-MAX_PIECE_IN_CHARACTERS = 64
 
 _WHITE_SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_SPELLING = dict(enumerate(byte_spelling()))
 _SPLITS = (GPT2, CL100K, QWEN, O200K)
 
 
@@ -56,12 +54,7 @@ class PieceEngine:
         encoder = tokenizers.Tokenizer.from_str(encoder_json)
         self._whole = HuggingFaceEngine(encoder)
         self._model = encoder.model
-        self._codes: dict[str, int] = {}
-        self._values: NDArray[np.uint32] = np.empty(0, np.uint32)
-        self._starts: NDArray[np.int64] = np.empty(0, np.int64)
-        self._lengths: NDArray[np.int64] = np.empty(0, np.int64)
-        self._uses: NDArray[np.int64] = np.empty(0, np.int64)
-        self._begin()
+        self._memory = PieceMemory(self._added)
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Return the ids of every text."""
@@ -98,67 +91,13 @@ class PieceEngine:
                 pieces += self._split.findall(part)
 
     def _encode_pieces(self, pieces: list[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        new = self._unknown(pieces)
-        if len(self._codes) + len(new) > MAX_PIECES or len(self._values) > 8 * MAX_PIECES:
-            self._forget_the_rare()
-            new = self._unknown(pieces)
-        if new:
-            self._learn(new)
-        places = np.fromiter(map(self._codes.__getitem__, pieces), np.int64, len(pieces))
-        self._uses += np.bincount(places, minlength=len(self._uses))
-        lengths = self._lengths[places]
-        # Token t of piece p lies at starts[p] + t; written for all pieces at once.
-        total = int(lengths.sum())
-        begins = np.cumsum(lengths) - lengths
-        values = self._values[np.repeat(self._starts[places] - begins, lengths) + np.arange(total)]
-        for piece in new:
-            if len(piece) > MAX_PIECE_IN_CHARACTERS:
-                del self._codes[piece]  # hardly ever seen again; its ids go when the rare are forgotten
-        return values, lengths
-
-    def _unknown(self, pieces: list[str]) -> list[str]:
-        codes = self._codes
-        return [piece for piece in dict.fromkeys(pieces) if piece not in codes]
-
-    def _learn(self, new: list[str]) -> None:
-        first = len(self._lengths)
-        ids = [[token.id for token in self._model.tokenize(_spell(piece))] for piece in new]
-        lengths = np.array([len(tokens) for tokens in ids], np.int64)
-        values = np.fromiter((token for tokens in ids for token in tokens), np.uint32, int(lengths.sum()))
-        self._append(Encoded(values, lengths))
-        self._codes.update(zip(new, range(first, first + len(new)), strict=True))
-
-    def _append(self, encoded: Encoded) -> None:
-        starts = len(self._values) + np.cumsum(encoded.lengths) - encoded.lengths
-        self._values = np.concatenate([self._values, encoded.values])
-        self._starts = np.concatenate([self._starts, starts])
-        self._lengths = np.concatenate([self._lengths, encoded.lengths])
-        self._uses = np.concatenate([self._uses, np.zeros(len(encoded.lengths), np.int64)])
-
-    def _forget_the_rare(self) -> None:
-        """Keep added tokens and the quarter that was used most."""
-        most_used = np.argsort(-self._uses, kind="stable")[: MAX_PIECES // 4]
-        keep = np.zeros(len(self._uses), np.bool_)
-        keep[most_used] = True
-        kept = [
-            (piece, code) for piece, code in self._codes.items() if keep[code] and piece not in self._added
-        ]
-        values, starts, lengths = self._values, self._starts, self._lengths
-        self._begin()
-        codes = np.array([code for _, code in kept], np.int64)
-        ids = [
-            values[start : start + length]
-            for start, length in zip(starts[codes], lengths[codes], strict=True)
-        ]
-        self._codes.update((piece, len(self._added) + place) for place, (piece, _) in enumerate(kept))
-        self._append(Encoded(np.concatenate([self._values[:0], *ids]), lengths[codes]))
-
-    def _begin(self) -> None:
-        self._values = np.empty(0, np.uint32)
-        self._starts = self._lengths = self._uses = np.empty(0, np.int64)
-        self._codes = {text: place for place, text in enumerate(self._added)}
-        added = np.array(list(self._added.values()), np.uint32)
-        self._append(Encoded(added, np.ones(len(added), np.int64)))
+        if len(self._memory) > MAX_PIECES or self._memory.num_values > 8 * MAX_PIECES:
+            self._memory = self._memory.most_used(MAX_PIECES // 4)
+        memory = self._memory
+        places = np.fromiter(map(memory.__getitem__, pieces), np.int64, len(pieces))
+        if memory.new:
+            memory.learn(self._model)
+        return memory.gather(places)
 
     def _insert(self, encoded: Encoded, rows: list[int], texts: Sequence[str]) -> Encoded:
         """Put the ids of the texts that were encoded whole where they belong."""
@@ -207,11 +146,6 @@ def _added_tokens_of(parsed: dict[str, Any]) -> dict[str, int]:
     if any(token.get(key) for token in added for key in ("lstrip", "rstrip", "single_word")):
         raise ValueError("added tokens that take what is beside them")
     return {token["content"]: token["id"] for token in added}
-
-
-def _spell(piece: str) -> str:
-    """Return a piece as the model knows it, a character for each byte."""
-    return piece.encode().decode("latin-1").translate(_SPELLING)
 
 
 def _python_split(pattern: str) -> re.Pattern[str]:

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from mixle_assets.recipe import Tokenizer
 from mixle_assets.tokenizers import load_tokenizer, pieces
+from mixle_assets.tokenizers.byte_level import byte_spelling
 from mixle_assets.tokenizers.huggingface import HuggingFaceFile
+from mixle_assets.tokenizers.piece_memory import spell
 from mixle_assets.tokenizers.pieces import PieceEngine
 from mixle_assets.tokenizers.probes import probe_texts
 from mixle_assets.tokenizers.tiktoken_ranks import CL100K, GPT2, O200K, QWEN
@@ -88,9 +90,37 @@ def test_what_is_remembered_is_bounded_and_forgetting_changes_no_id(monkeypatch)
     for number in range(20):
         texts = [" ".join(f"{number}w{word}" for word in range(6)), "the same words again", "x" * 100]
         assert ids(engine, texts) == [found.ids for found in reference.encode_batch_fast(texts)]
-        assert len(engine._codes) <= 40
-    assert " words" in engine._codes  # used in every batch, so kept
-    assert len(engine._values) < 700  # the long piece, learnt 20 times, left nothing behind
+        assert len(engine._memory) <= 40 + 20  # a batch is done whole before anything is forgotten
+    assert " words" in engine._memory  # used in every batch, so kept
+    assert engine._memory.num_values < 700  # the long piece, learnt 20 times, left nothing behind
+
+
+def test_a_piece_on_which_the_model_fails_leaves_nothing_behind():
+    class Failing:
+        def __init__(self, model):
+            self.model = model
+
+        def tokenize(self, spelled):
+            if "heliotrope" in spelled:
+                raise RuntimeError("attempt to subtract with overflow")
+            return self.model.tokenize(spelled)
+
+    engine, reference = both(parsed_with())
+    engine._model = Failing(engine._model)
+
+    with pytest.raises(RuntimeError, match="overflow"):
+        engine.encode(["a new word, heliotrope, and more"])
+
+    texts = ["more new words", "a new word, and more"]
+    assert ids(engine, texts) == [found.ids for found in reference.encode_batch_fast(texts)]
+
+
+@given(texts=st.lists(st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"])), min_size=1))
+@settings(deadline=None)
+def test_pieces_are_spelled_with_a_character_for_each_byte(texts):
+    spelling = byte_spelling()
+
+    assert spell(texts) == ["".join(spelling[byte] for byte in text.encode()) for text in texts]
 
 
 def test_no_text_and_empty_texts_are_fine():
