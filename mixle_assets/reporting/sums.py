@@ -5,7 +5,9 @@ The shapes are those the stages write as plain JSON; the stages themselves are n
 
 from __future__ import annotations
 
+import base64
 import math
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -128,6 +130,8 @@ class TokenSum:
         longest: ``(tokens, provenance)`` of the longest documents, longest first.
         engines: What encoded, to the number of shards.
         dtypes: As what ids are stored, to the number of shards.
+        vocabulary_size: Ids that their tokenizer has; None if shards differ in it or do not tell.
+        ids_used: A bit for each id that occurs, the lowest first.
     """
 
     num_documents: int = 0
@@ -137,10 +141,19 @@ class TokenSum:
     longest: list[tuple[int, str]] = field(default_factory=list)
     engines: Counter[str] = field(default_factory=Counter)
     dtypes: Counter[str] = field(default_factory=Counter)
+    vocabulary_size: int | None = None
+    ids_used: int = 0
     _by_bits: Counter[int] = field(default_factory=Counter)
 
     def add(self, counts: Counts, details: dict[str, Any]) -> None:
         """Add the counts and details of doc arrays."""
+        first = not self.engines
+        size = details.get("vocabulary_size")
+        self.vocabulary_size = size if first or size == self.vocabulary_size else None
+        if size is not None:
+            self.ids_used |= int.from_bytes(
+                zlib.decompress(base64.b64decode(details["ids_used_bits"])), "little"
+            )
         self.num_documents += counts.num_out
         self.num_tokens += details["num_tokens"]
         self.text_in_bytes += details["text_in_bytes"]

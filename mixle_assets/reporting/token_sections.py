@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
-from mixle_assets.reporting.html import Cell, Markup, bar, code, section, share_bar, table, text
+from mixle_assets.reporting.html import Cell, Markup, bar, code, percent, section, share_bar, table, text
 from mixle_assets.reporting.numbers import CorpusNumbers
 from mixle_assets.reporting.plots import bar_svg, histogram_svg
 from mixle_assets.reporting.sums import NUM_LONGEST
@@ -26,13 +28,14 @@ def show_tokens(numbers: CorpusNumbers) -> str:
             done.text_in_bytes,
             Markup(f"{done.bytes_per_token:.3f}", is_number=True),
             Markup(f"{done.num_tokens / max(done.num_documents, 1):,.1f}", is_number=True),
+            _used(done.ids_used, done.vocabulary_size),
             sum(done.special_strings.values()),
             Markup(histogram_svg(done.buckets, name=f"tokens per document of {stream}")),
         ]
         for stream, done in numbers.tokens.items()
     ]
     columns = ["stream", "documents", "tokens", "of all", "bytes of text", "bytes per token"]
-    columns += ["tokens per document", "special strings", "documents by length"]
+    columns += ["tokens per document", "ids used", "special strings", "documents by length"]
     parts = [table("Tokens of each stream, once, without boundaries", columns, rows)]
     parts.append(_how(numbers))
     parts.append(_special_strings(numbers))
@@ -41,7 +44,8 @@ def show_tokens(numbers: CorpusNumbers) -> str:
         "tokens",
         "Tokens",
         "A special string is the spelling of a special token in a text; it is counted whether it is taken as "
-        "text or not. The histogram has a bar for each doubling of the length.",
+        "text or not. Ids used are those that occur at all, of all that the tokenizer has. The histogram has "
+        "a bar for each doubling of the length.",
         "".join(parts),
     )
 
@@ -52,7 +56,18 @@ def _how(numbers: CorpusNumbers) -> str:
     words = [f"Encoded by {', '.join(engines)}, stored as {', '.join(dtypes)}."]
     if "vocabulary_size" in numbers.tokenizer:
         words.append(f"Tokenizer trained here: a vocabulary of {numbers.tokenizer['vocabulary_size']:,}.")
+    sizes = {done.vocabulary_size for done in numbers.tokens.values()}
+    if len(sizes) == 1 and (size := sizes.pop()):
+        together = reduce(or_, (done.ids_used for done in numbers.tokens.values()))
+        words.append(f"All streams together use {together.bit_count():,} of {size:,} ids.")
     return f"<p>{text(' '.join(words))}</p>\n"
+
+
+def _used(ids: int, of: int | None) -> Cell:
+    """Return how many ids are used, and which share of the vocabulary that is where it is one vocabulary."""
+    if not of:
+        return "unknown"
+    return Markup(f"{ids.bit_count():,} ({percent(ids.bit_count() / of)})", is_number=True)
 
 
 def _special_strings(numbers: CorpusNumbers) -> str:

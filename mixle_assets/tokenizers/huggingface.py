@@ -51,9 +51,9 @@ class HuggingFaceFile:
                 if token.get("special") or token["content"] in named
             }
             self.special |= {name: self._ids[name] for name in named if name in self._ids}
+            self.encoder_json = self._encoder_json(special_strings)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"not a tokenizer.json: {error!r}", path=path) from error
-        self.encoder_json = self._encoder_json(special_strings)
         self.encoder = self._load(self.encoder_json)
         self._check_added_ids()
 
@@ -179,8 +179,8 @@ def _hide(model: dict[str, Any], special: Sequence[str], ids: dict[str, int]) ->
     if "merges" in model:
         model["merges"] = [
             merge
-            for merge in model["merges"]
-            if not _touches(merge, inside) and "".join(_pair(merge)) not in inside
+            for merge, (left, right) in zip(model["merges"], map(_pair, model["merges"]), strict=True)
+            if left not in inside and right not in inside and left + right not in inside
         ]
     hidden = inside - {model.get("unk_token")}
     if isinstance(model["vocab"], dict):
@@ -195,10 +195,6 @@ def _hide(model: dict[str, Any], special: Sequence[str], ids: dict[str, int]) ->
 
 def _pair(merge: str | list[str]) -> list[str]:
     return merge.split(" ") if isinstance(merge, str) else merge
-
-
-def _touches(merge: str | list[str], inside: set[str]) -> bool:
-    return any(part in inside for part in _pair(merge))
 
 
 def _is_lossless(parsed: dict[str, Any]) -> bool:

@@ -108,9 +108,10 @@ class TextTokenizer:
         self._choose_engine = choose_engine
         self._decode = decode
         named = {token_id for token_id in (boundary_id, bos_id) if token_id is not None}
+        self._special_ids = sorted((set(self.special.values()) | named) - {vocabulary.unknown_id})
         # One more entry than there are ids, where all that is no id at all may point.
         self._is_special_id = np.zeros(vocabulary.size + 1, np.bool_)
-        self._is_special_id[sorted((set(self.special.values()) | named) - {vocabulary.unknown_id})] = True
+        self._is_special_id[self._special_ids] = True
         self._special_pattern = _any_of(self.special)
 
     @property
@@ -178,6 +179,11 @@ class TextTokenizer:
         return smallest_dtype(max(self.vocabulary_size, 0 if pad_id is None else pad_id + 1))
 
     def _refuse_special_ids(self, encoded: Encoded) -> None:
+        if not self._special_ids or not len(encoded.values):
+            return
+        # Special ids mostly stand at an end of the vocabulary: two comparisons tell that there is none.
+        if encoded.values.max() < self._special_ids[0] or encoded.values.min() > self._special_ids[-1]:
+            return
         is_special = self._is_special_id.take(encoded.values, mode="clip")
         if is_special.any():
             hits = np.flatnonzero(is_special)

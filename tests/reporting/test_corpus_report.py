@@ -89,15 +89,17 @@ def test_measures_say_how_they_are_spread_and_how_many_documents_have_none(recip
 
 
 def test_tokens_and_special_strings_are_those_of_the_doc_arrays(recipe: Path) -> None:
-    page = page_of(built(recipe))
+    html = render_page(gather_numbers(built(recipe)))
+    page = Page(html)
 
     # A token is a byte. Of 75, two addresses of 20 with a blank on either side became 14 each.
     prose, notes = page.rows("Tokens of each stream")
     longest = 75 - 2 * 22 + 2 * 14
     assert prose[:3] == ["prose", "3", str(48 + 34 + longest)]
-    assert prose[5:8] == ["1.000", f"{(48 + 34 + longest) / 3:.1f}", "0"]
+    assert prose[5:9] == ["1.000", f"{(48 + 34 + longest) / 3:.1f}", "30 (11.7 %)", "0"]
     assert notes[:3] == ["notes", "2", str(23 + 38)]
-    assert notes[7] == "1"
+    assert notes[7:9] == ["20 (7.8 %)", "1"]
+    assert "All streams together use 34 of 257 ids." in html
     assert page.rows("Special strings in texts") == [["notes", "<|endoftext|>", "1"]]
     assert page.rows("The longest documents")[:2] == [
         ["prose/0.jsonl:3", "prose", str(longest), ""],

@@ -1,6 +1,8 @@
 """A mixed shard becomes doc arrays: which documents, which ids, what is counted, and the same bytes."""
 
+import base64
 import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +172,26 @@ def test_what_is_told_of_a_shard(tmp_path):
     assert details["engine"] == "bytes"
 
 
+def test_the_ids_that_occur_are_told_as_bits_that_shards_can_join(tmp_path):
+    details = tokenize_shard(task_of(tmp_path, [document(1, "ab"), document(2, "bd")])).details
+
+    bits = int.from_bytes(zlib.decompress(base64.b64decode(details["ids_used_bits"])), "little")
+    assert [number for number in range(300) if bits >> number & 1] == [97, 98, 100]
+    assert (details["num_ids_used"], details["vocabulary_size"]) == (3, 257)
+
+
+def test_an_id_beyond_the_vocabulary_is_refused_with_its_document(tmp_path, monkeypatch):
+    monkeypatch.setitem(engines.FAST_ENGINES, "forgetful", Forgetful)
+    monkeypatch.setattr(Forgetful, "off_by", 70_000)
+    rows = [document(1, "a"), document(2, "a heliotrope")]
+    task = task_of(tmp_path, rows, tokenizer=Tokenizer(file=SMALL, engine="forgetful"))
+
+    with pytest.raises(InputError, match=r"token id 70064 at prose/0000\.jsonl:2 is not from 0 to 465"):
+        tokenize_shard(task)
+
+    assert list(tmp_path.glob("*.arrow")) == list(tmp_path.glob("*.npy")) == []
+
+
 def test_the_ten_longest_are_kept_and_of_equals_the_first(tmp_path):
     lengths = [5, 1, 9, 5, 5, 7, 5, 5, 5, 5, 5, 5, 8]
     rows = [document(number, "a" * length) for number, length in enumerate(lengths)]
@@ -236,6 +258,7 @@ class Forgetful:
     """A fast engine that is right on the probes and wrong on one word."""
 
     name = "forgetful"
+    off_by = 1
 
     def __init__(self, encoder_json):
         self._right = engines.FastokensEngine(encoder_json)
@@ -246,7 +269,7 @@ class Forgetful:
         values = values.copy()
         for start, text in zip(starts.tolist(), texts, strict=True):
             if "heliotrope" in text:
-                values[start] += 1
+                values[start] += self.off_by
         return Encoded(values, lengths)
 
 
