@@ -52,6 +52,7 @@ class AttributeReader:
         malformed_row: OnMalformed,
         counts: Counts | None,
         keys: Collection[str] | None,
+        span_keys: Collection[str],
     ) -> None:
         if malformed_row not in ("error", "skip"):
             raise ValueError(f"malformed_row must be error or skip, got {malformed_row!r}")
@@ -62,6 +63,11 @@ class AttributeReader:
         self._codec = codec
         self._keys = keys
         self._decoder = msgspec.json.Decoder(AttributeRow if keys is None else _row_type(tuple(sorted(keys))))
+        self._span_decoder = (
+            msgspec.json.Decoder(_row_type(tuple(sorted(keys)), tuple(sorted(span_keys))))
+            if keys is not None and span_keys
+            else None
+        )
 
     @property
     def stamp(self) -> FileStamp:
@@ -85,6 +91,7 @@ class AttributeReader:
             malformed_row="skip" if self._skip else "error",
             counts=None,
             keys=self._keys,
+            span_keys=(),
         )
         return next(line for place, (line, _, _) in enumerate(again) if place == row)
 
@@ -100,8 +107,15 @@ class AttributeReader:
         """Decode all lines in one call; None if a line must be looked at by itself."""
         if not is_an_object_a_line(block.codes, block.ends):
             return None
+        rows: list[AttributeRow]
         try:
-            rows: list[AttributeRow] = self._decoder.decode_lines(block.content)
+            if self._span_decoder is not None:
+                rows = self._span_decoder.decode_lines(block.content)
+                return rows if len(rows) == len(block.ends) + 1 else None
+        except UNDECODABLE:
+            self._span_decoder = None  # not all are spans; whoever reads them says what they are
+        try:
+            rows = self._decoder.decode_lines(block.content)
         except UNDECODABLE:
             return None
         return rows if len(rows) == len(block.ends) + 1 else None
@@ -145,6 +159,7 @@ def read_attribute_rows(
     malformed_row: OnMalformed = "error",
     counts: Counts | None = None,
     keys: Collection[str] | None = None,
+    span_keys: Collection[str] = (),
 ) -> AttributeReader:
     """Return the attribute rows of a file as an iterable of ``(line_number, id, attributes)``.
 
@@ -159,6 +174,8 @@ def read_attribute_rows(
             ``malformed_attribute_rows``.
         counts: Where ``blank_lines`` and tolerated faults are noted.
         keys: The attribute keys to read, the others are passed over; None reads all.
+        span_keys: Those of ``keys`` whose spans may come as tuples ``(int, int, int | float)``, checked while
+            they are decoded: a value comes as a list of such tuples, or as any JSON if it is something else.
 
     Returns:
         An iterable, to be run through once; ``stamp`` is there once it is exhausted.
@@ -167,7 +184,9 @@ def read_attribute_rows(
         InputError: The file is missing; while iterating: it is truncated, corrupt, or a row has no object
             under ``attributes``, with file and line.
     """
-    return AttributeReader(path, codec=codec, malformed_row=malformed_row, counts=counts, keys=keys)
+    return AttributeReader(
+        path, codec=codec, malformed_row=malformed_row, counts=counts, keys=keys, span_keys=span_keys
+    )
 
 
 def encode_attribute_row(document_id: DocumentId, attributes: Attributes, source: str | None = None) -> bytes:
@@ -192,9 +211,11 @@ def encode_attribute_row(document_id: DocumentId, attributes: Attributes, source
 
 
 @lru_cache(maxsize=64)
-def _row_type(keys: tuple[str, ...]) -> Any:
+def _row_type(keys: tuple[str, ...], span_keys: tuple[str, ...] = ()) -> Any:
     """Return ``AttributeRow`` with only these keys: what is not named is skipped unbuilt."""
-    named = TypedDict("named", dict.fromkeys(keys, Any), total=False)  # type: ignore[misc]
+    spans = list[tuple[int, int, int | float]] | None
+    types = {key: spans if key in span_keys else Any for key in keys}
+    named = TypedDict("named", types, total=False)  # type: ignore[misc]
     return msgspec.defstruct("NamedAttributeRow", [("attributes", named), ("id", Any, MISSING_ID)])
 
 

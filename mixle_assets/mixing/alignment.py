@@ -72,6 +72,7 @@ class AlignedRows:
         counts: Counts,
         codecs: InputCodecs,
         keys: Collection[str] | None,
+        span_keys: Collection[str],
     ) -> None:
         self.file = file
         self.stamps: dict[str, FileStamp] = {}
@@ -94,6 +95,7 @@ class AlignedRows:
                     malformed_row=tolerate.malformed_row,
                     counts=counts,
                     keys=keys,
+                    span_keys=span_keys,
                 )
             )
 
@@ -106,25 +108,28 @@ class AlignedRows:
     def _merged(self) -> Iterator[tuple[int, dict[str, Any]]]:
         documents = iter(self._documents)
         rows = [reader.rows() for reader in self._attributes]
-        for num_before, (document, first, *others) in enumerate(
-            zip_longest(documents, *rows, fillvalue=_END)
-        ):
+        for num_before, (document, *found) in enumerate(zip_longest(documents, *rows, fillvalue=_END)):
             if document is _END:
-                self._refuse_longer(num_before, [first, *others], rows)
+                self._refuse_longer(num_before, found, rows)
                 return
             line, row = document
             document_id = row.get("id", MISSING_ID)
-            is_aligned = first.id == document_id
-            for entry in others:
-                is_aligned = is_aligned and entry.id == document_id
             # What equals a string is one; but 1, 1.0 and True are equal.
-            if not is_aligned or type(document_id) is not str:
-                first, *others = self._look_closer(num_before, line, document_id, [first, *others], documents)
-            attributes = first.attributes  # ours alone, so the others may be merged into it
-            for entry in others:
-                if not attributes.keys().isdisjoint(entry.attributes):
-                    self._collide(line, document_id, entry, [first, *others])
-                attributes |= entry.attributes
+            is_aligned = type(document_id) is str
+            attributes: dict[str, Any] = {}
+            num_keys = 0
+            for entry in found:
+                if entry.id != document_id:
+                    is_aligned = False
+                if entry.attributes:
+                    attributes.update(entry.attributes)
+                    num_keys += len(entry.attributes)
+            if not is_aligned:
+                found = self._look_closer(num_before, line, document_id, found, documents)
+                num_keys = sum(len(entry.attributes) for entry in found)
+                attributes = dict(item for entry in found for item in entry.attributes.items())
+            if num_keys != len(attributes):
+                self._collide(line, document_id, found)
             own = row.get("attributes")
             if type(own) is dict and own:
                 overwritten = sum(key in attributes for key in own)
@@ -191,24 +196,23 @@ class AlignedRows:
                 line=reader.line_of(num_documents),
             )
 
-    def _collide(self, line: int, document_id: Any, entry: AttributeRow, found: list[AttributeRow]) -> None:
-        """Raise, or count, for the keys of ``entry`` that a set before it holds; those are merged by now."""
-        place = next(place for place, one in enumerate(found) if one is entry)
-        merged = found[0].attributes
-        for key in entry.attributes:
-            if key not in merged:
-                continue
-            if self._tolerate.key_collision == "error":
-                others = (other for other in range(1, place) if key in found[other].attributes)
-                raise InputError(
-                    f"the sets {self._sets[next(others, 0)]!r} and {self._sets[place]!r} both hold the "
-                    f"attribute {key!r}: rename one, or write tolerate: {{key_collision: last}} to let the "
-                    f"later listed win",
-                    path=self.file.path,
-                    line=line,
-                    document_id=None if document_id is MISSING_ID else document_id,
-                )
-            self._counts.note("key_collisions")
+    def _collide(self, line: int, document_id: Any, found: list[AttributeRow]) -> None:
+        """Raise, or count, for the keys that more than one set holds."""
+        holders: dict[str, str] = {}
+        for name, entry in zip(self._sets, found, strict=True):
+            for key in entry.attributes:
+                if key not in holders:
+                    holders[key] = name
+                    continue
+                if self._tolerate.key_collision == "error":
+                    raise InputError(
+                        f"the sets {holders[key]!r} and {name!r} both hold the attribute {key!r}: rename "
+                        f"one, or write tolerate: {{key_collision: last}} to let the later listed win",
+                        path=self.file.path,
+                        line=line,
+                        document_id=None if document_id is MISSING_ID else document_id,
+                    )
+                self._counts.note("key_collisions")
 
     def _missing(self, name: str, path: str) -> None:
         if self._tolerate.missing_attributes == "error":
@@ -229,6 +233,7 @@ def align_rows(
     counts: Counts | None = None,
     codecs: InputCodecs | None = None,
     keys: Collection[str] | None = None,
+    span_keys: Collection[str] = (),
 ) -> AlignedRows:
     """Return the documents of one file, each with the attributes of its row in every set merged in.
 
@@ -248,6 +253,7 @@ def align_rows(
         codecs: Codecs that override the extension.
         keys: The attribute keys to read from the sets; None reads all. For a caller that neither writes the
             attributes nor reads others.
+        span_keys: Those of them that may come as checked tuples (``read_attribute_rows``).
 
     Returns:
         An iterable of ``(line_number, row)``, to be run through once.
@@ -258,7 +264,12 @@ def align_rows(
             broken. With file, line and id.
     """
     return AlignedRows(
-        file, tolerate or Tolerate(), Counts() if counts is None else counts, codecs or InputCodecs(), keys
+        file,
+        tolerate or Tolerate(),
+        Counts() if counts is None else counts,
+        codecs or InputCodecs(),
+        keys,
+        span_keys,
     )
 
 

@@ -74,6 +74,7 @@ class StreamMixer:
         rewriter: The span replacements.
         attribute_keys: The attribute keys that the rules and replacements read, and so all that need to be
             read; None where it can be any, or where the attributes are written.
+        span_keys: Those of them that are read as the spans of a replacement, and for nothing else.
 
     Raises:
         ExpressionError: A rule, selector or replacement does not compile.
@@ -91,6 +92,7 @@ class StreamMixer:
         self._min_text_length = stream.output.min_text_length
         self._discarded = stream.output.discard_fields
         self.attribute_keys = self._needed_keys()
+        self.span_keys = self._keys_of_spans()
         if "text" in self._discarded:
             raise RecipeError(
                 "a document needs its text, it cannot be discarded", key="output.discard_fields"
@@ -109,6 +111,20 @@ class StreamMixer:
                 return None
             needed |= keys
         return frozenset(needed)
+
+    def _keys_of_spans(self) -> frozenset[str]:
+        """The attribute keys of which only replacements read the spans."""
+        named = frozenset(rule.key for rule in self.rewriter.rules if rule.key is not None)
+        reads = [
+            self.rules.attribute_keys,
+            *(rule.replacement.attribute_keys for rule in self.rewriter.rules),
+        ]
+        reads += [rule.selector.attribute_keys for rule in self.rewriter.rules if rule.key is None]
+        for keys in reads:
+            if keys is None:
+                return frozenset()
+            named -= keys
+        return named
 
     def take(self, row: dict[str, Any], stamp: str, line: int, counts: Counts) -> str | None:
         """Judge a row and, if it stays, rewrite, trim and stamp it in place.
@@ -191,6 +207,7 @@ def mix_rows(
             counts=counts,
             codecs=task.codecs,
             keys=mixer.attribute_keys,
+            span_keys=mixer.span_keys,
         )
         stamp = file.name + ":"
         num_kept = 0

@@ -14,7 +14,14 @@ from mixle_assets.expressions.jsonpath_ast import Key, Root
 from mixle_assets.expressions.jsonpath_parser import parse_jsonpath
 from mixle_assets.expressions.replacements import compile_replacement
 from mixle_assets.expressions.selectors import compile_selector
-from mixle_assets.mixing.spans import PLACEHOLDER, Rewritten, Selected, replace_spans, take_spans
+from mixle_assets.mixing.spans import (
+    PLACEHOLDER,
+    Rewritten,
+    Selected,
+    replace_plainly,
+    replace_spans,
+    take_spans,
+)
 from mixle_assets.recipe.streams import SpanReplacement
 
 
@@ -44,6 +51,18 @@ class SpanRule:
         self._template = (
             None if rule.replacement.startswith("$") else self.replacement.render({}, PLACEHOLDER)
         )
+
+    def choose(self, node: Any) -> list[Selected] | None:
+        """Return the spans of a node whose types were checked, by their scores alone; nothing is counted.
+
+        Returns:
+            The spans, wherever they lie; None if it takes ``take`` to tell.
+        """
+        template = self._template
+        if template is None or type(node) is not list or type(node[0]) is not tuple:
+            return None
+        place, lowest, beyond = self.place, self._lowest, self._beyond
+        return [(start, -end, place, template) for start, end, score in node if lowest <= score < beyond]
 
     def select(self, document: Mapping[str, Any], length: int) -> list[Selected]:
         """Return the spans of a text of ``length`` code points that the rule replaces.
@@ -130,15 +149,47 @@ class Rewriter:
         Raises:
             EvaluationError: As for ``select``.
         """
-        spans = self.select(document, len(text))
-        if not spans:
+        rewritten = self._rewrite_plainly(document, text)
+        if rewritten is None:
+            spans = self.select(document, len(text))
+            if not spans:
+                return text
+            rewritten = replace_spans(text, spans)
+        elif not rewritten.num_removed:
             return text
-        rewritten: Rewritten = replace_spans(text, spans)
         self.num_texts += 1
         self.num_removed += rewritten.num_removed
         self.num_clipped += rewritten.num_clipped
         self.num_swallowed += rewritten.num_swallowed
         return rewritten.text
+
+    def _rewrite_plainly(self, document: Mapping[str, Any], text: str) -> Rewritten | None:
+        """Rewrite a text in the short way that does for nearly all; None, and nothing counted, for others."""
+        attributes = document.get("attributes")
+        if type(attributes) is not dict:
+            return None
+        spans: list[Selected] = []
+        chosen: list[tuple[SpanRule, int]] = []
+        for rule, key in self._rules:
+            if key is None:
+                return None
+            node = attributes.get(key)
+            if node or (node is not None and node != []):
+                selected = rule.choose(node)
+                if selected is None:
+                    return None
+                if selected:
+                    chosen.append((rule, len(selected)))
+                    spans += selected
+        if not spans:
+            return Rewritten(text, 0, 0, 0)
+        spans.sort()
+        rewritten = replace_plainly(text, spans)
+        if rewritten is not None:
+            for rule, num_selected in chosen:
+                rule.num_documents += 1
+                rule.num_selected += num_selected
+        return rewritten
 
     def statistics(self) -> dict[str, Any]:
         """Return the counts of all rules together and of each, plain JSON."""

@@ -16,6 +16,11 @@ PLACEHOLDER = "{}"
 """Stands in a replacement for the characters that were removed; every occurrence."""
 
 
+_SPAN_TYPES = (
+    list,
+    tuple,
+)  # as JSON has them, and as a decoder hands them out that has looked at their types
+
 Selected: TypeAlias = tuple[int, int, int, str]
 """A span to be replaced: start, minus its end, place of its rule in the recipe, replacement.
 
@@ -89,8 +94,8 @@ def take_spans(
             continue
         if type(node) is not list:
             raise EvaluationError(f"must select spans [start, end, score], got {node!r}")
-        for span in node if not node or type(node[0]) is list else (node,):
-            if type(span) is not list or len(span) < 3:
+        for span in node if not node or type(node[0]) in _SPAN_TYPES else (node,):
+            if type(span) not in _SPAN_TYPES or len(span) < 3:
                 raise EvaluationError(f"a span must be [start, end, score], got {span!r}")
             start, end, score = span if len(span) == 3 else span[:3]
             if type(start) is not int or type(end) is not int:
@@ -110,7 +115,7 @@ def take_spans(
     return Taken(spans, num_reversed, num_outside)
 
 
-def _whole(position: Any, span: list[Any]) -> int:
+def _whole(position: Any, span: Sequence[Any]) -> int:
     if type(position) is float and position.is_integer():
         return int(position)
     if type(position) is not int:
@@ -146,22 +151,49 @@ def replace_spans(text: str, spans: Sequence[Selected]) -> Rewritten:
             replacement = replacement.replace(PLACEHOLDER, removed)
         return Rewritten(text[:start] + replacement + text[-minus_end:], len(removed), 0, 0)
     ordered = sorted(spans)
+    return replace_plainly(text, ordered) or _replace_overlapping(text, ordered)
+
+
+def replace_plainly(text: str, ordered: Iterable[Selected]) -> Rewritten | None:
+    """Do as ``replace_spans`` in one pass, where that can be: nothing is inserted, no ``{}`` holds a span.
+
+    Args:
+        text: The text.
+        ordered: Spans in their order; ends beyond the text are cut.
+
+    Returns:
+        The new text, and counts; None if a span asks for the general way.
+    """
     pieces: list[str] = []
-    cursor = num_removed = 0
+    length = len(text)
+    cursor = num_removed = num_clipped = num_swallowed = 0
+    can_swallow = True
     for start, minus_end, _, replacement in ordered:
         end = -minus_end
-        if start < cursor or start == end:
-            return _replace_overlapping(text, ordered)
+        if end > length:
+            end = length
+            can_swallow = False  # it may have come before another only because it was longer
+        if start >= end or start < 0:
+            return None
         if start > cursor:
             pieces.append(text[cursor:start])
+        elif start < cursor:
+            if not can_swallow:
+                return None
+            if end <= cursor:
+                num_swallowed += 1
+                continue
+            num_clipped += 1
+            start = cursor
         if replacement:
             if PLACEHOLDER in replacement:
                 replacement = replacement.replace(PLACEHOLDER, text[start:end])
+                can_swallow = False
             pieces.append(replacement)
         num_removed += end - start
         cursor = end
     pieces.append(text[cursor:])
-    return Rewritten("".join(pieces), num_removed, 0, 0)
+    return Rewritten("".join(pieces), num_removed, num_clipped, num_swallowed)
 
 
 class _Kept:

@@ -1,3 +1,4 @@
+import json
 import math
 
 import pytest
@@ -34,6 +35,38 @@ def test_a_row_gives_line_id_and_attributes(tmp_path):
         (4, MISSING_ID, {"flag": True}),
     ]
     assert counts.noted == {"blank_lines": 1}
+
+
+def test_named_spans_come_as_tuples_of_checked_types(tmp_path):
+    path = write(
+        tmp_path,
+        b'{"id":"a","attributes":{"x":[[0,5,0.5],[5,9,1]],"y":[[0,5,0.5]],"z":1}}',
+        b'{"id":"b","attributes":{"x":null}}',
+        b'{"id":"c","attributes":{"x":[]}}',
+    )
+
+    assert [row for _, _, row in read_attribute_rows(path, keys={"x", "y"}, span_keys={"x"})] == [
+        {"x": [(0, 5, 0.5), (5, 9, 1)], "y": [[0, 5, 0.5]]},
+        {"x": None},
+        {"x": []},
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[0,5,0.5]", "[[0,5.0,1]]", "[[true,5,1]]", "[[0,5]]", "[[0,5,1,2]]", '"text"', "{}", "[[0,5,null]]"],
+)
+def test_what_is_no_list_of_spans_comes_as_it_is(tmp_path, value):
+    path = write(
+        tmp_path,
+        b'{"id":"a","attributes":{"x":[[0,5,0.5]]}}',
+        f'{{"id":"b","attributes":{{"x":{value}}}}}'.encode(),
+    )
+
+    first, second = [row for _, _, row in read_attribute_rows(path, keys={"x"}, span_keys={"x"})]
+
+    assert first == {"x": [[0, 5, 0.5]]}
+    assert second == {"x": json.loads(value)}
 
 
 @pytest.mark.parametrize(
