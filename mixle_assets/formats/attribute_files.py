@@ -5,17 +5,32 @@ Reading JSON lines alone never loads Arrow.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from typing import Protocol
 
-from mixle_assets.formats.attributes import AttributeReader, read_attribute_rows
+from mixle_assets.formats.attributes import AttributeRow, read_attribute_rows
 from mixle_assets.formats.lines import OnMalformed
-from mixle_assets.records import Counts
-
-if TYPE_CHECKING:
-    from mixle_assets.formats.attribute_column_reader import AttributeColumnReader
+from mixle_assets.records import Attributes, Counts, DocumentId, FileStamp
 
 SUFFIX = ".parquet"
+
+
+class AttributeRows(Protocol):
+    """The rows of one attribute file in either form, as ``(line_number, id, attributes)``."""
+
+    path: str
+
+    @property
+    def stamp(self) -> FileStamp:
+        """Hash of the stored bytes, stored size and modification time; known once exhausted."""
+
+    def __iter__(self) -> Iterator[tuple[int, DocumentId, Attributes]]: ...
+
+    def rows(self) -> Iterator[AttributeRow]:
+        """Return the rows without their lines."""
+
+    def line_of(self, row: int) -> int:
+        """Return the physical line of a row, counted from 0."""
 
 
 def columns_path_of(path: str) -> str:
@@ -36,7 +51,7 @@ def open_attribute_rows(
     counts: Counts | None = None,
     keys: Collection[str] | None = None,
     span_keys: Collection[str] = (),
-) -> AttributeReader | AttributeColumnReader:
+) -> AttributeRows:
     """Return the attribute rows at a location: from columns, if it is that of columns, else from JSON lines.
 
     Args:

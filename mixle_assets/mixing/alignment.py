@@ -13,13 +13,8 @@ from typing import Any, NamedTuple
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError
-from mixle_assets.formats.attributes import (
-    MISSING_ID,
-    UNREADABLE_ID,
-    AttributeReader,
-    AttributeRow,
-    read_attribute_rows,
-)
+from mixle_assets.formats.attribute_files import AttributeRows, open_attribute_rows
+from mixle_assets.formats.attributes import MISSING_ID, UNREADABLE_ID, AttributeRow
 from mixle_assets.formats.documents import DocumentReader, read_documents
 from mixle_assets.recipe.models import Tolerate
 from mixle_assets.records import Counts, FileStamp
@@ -82,14 +77,14 @@ class AlignedRows:
             file.path, codec=codecs.documents, malformed_row=tolerate.malformed_row, counts=counts
         )
         self._sets: list[str] = []
-        self._attributes: list[AttributeReader] = []
+        self._attributes: list[AttributeRows] = []
         for name, path in file.attributes:
             if storage.stat(path) is None:
                 self._missing(name, path)
                 continue
             self._sets.append(name)
             self._attributes.append(
-                read_attribute_rows(
+                open_attribute_rows(
                     path,
                     codec=codecs.of_set(name),
                     malformed_row=tolerate.malformed_row,
@@ -101,7 +96,7 @@ class AlignedRows:
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from self._merged() if self._attributes else self._documents
-        readers: list[DocumentReader | AttributeReader] = [self._documents, *self._attributes]
+        readers: list[DocumentReader | AttributeRows] = [self._documents, *self._attributes]
         for reader in readers:
             self.stamps[reader.path] = reader.stamp
 

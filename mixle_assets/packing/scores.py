@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats.attributes import read_attribute_rows
+from mixle_assets.formats.attribute_files import open_attribute_rows
 from mixle_assets.packing.doc_sources import DocSources
 
 
@@ -34,7 +34,7 @@ def read_scores(sources: DocSources, attribute: str, files: Mapping[str, str]) -
     for name, lines in wanted.items():
         if name not in files:
             raise InputError(f"no attribute file of {attribute} is known for the documents of {name}")
-        for line, document_id, attributes in read_attribute_rows(files[name], keys=(attribute,)):
+        for line, document_id, attributes in open_attribute_rows(files[name], keys=(attribute,)):
             for document in lines.pop(line, ()):
                 scores[document] = _score_of(attributes, attribute, files[name], line, document_id)
         if lines:
