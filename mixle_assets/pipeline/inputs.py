@@ -7,6 +7,7 @@ from typing import Any
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError, RecipeError
+from mixle_assets.pipeline.asking import ask_all
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.planning import InputFile, ShardPlan, extend_plan, write_plan
 
@@ -39,6 +40,16 @@ def list_documents(loaded: LoadedRecipe) -> tuple[dict[str, list[InputFile]], li
     """
     inputs: dict[str, list[InputFile]] = {}
     warnings: list[str] = []
+    for stream, paths in _list_paths(loaded).items():
+        once, repeated = _once_each(paths)
+        inputs[stream] = list(ask_all(loaded, _stat, once))
+        warnings += [f"stream {stream}: {path} is listed more than once and counts once" for path in repeated]
+    return inputs, warnings
+
+
+def _list_paths(loaded: LoadedRecipe) -> dict[str, list[str]]:
+    """Return the document files of each stream as its patterns name them; see ``list_documents``."""
+    listed: dict[str, list[str]] = {}
     for index, stream in enumerate(loaded.recipe.streams):
         if stream.source is not None:
             folder = loaded.layout.documents_folder(stream.name)
@@ -58,26 +69,28 @@ def list_documents(loaded: LoadedRecipe) -> tuple[dict[str, list[InputFile]], li
                         key=key,
                     )
                 paths += found
-        inputs[stream.name], repeated = _stat_once(paths)
-        warnings += [
-            f"stream {stream.name}: {path} is listed more than once and counts once" for path in repeated
-        ]
-    return inputs, warnings
+        listed[stream.name] = paths
+    return listed
 
 
-def _stat_once(paths: list[str]) -> tuple[list[InputFile], list[str]]:
-    files: dict[str, InputFile] = {}
+def _once_each(paths: list[str]) -> tuple[list[str], list[str]]:
+    """Return the files in their order, each at its first place, and those that came again."""
+    once: dict[str, str] = {}
     repeated = []
     for path in paths:
         identity = storage.identity(path)
-        if identity in files:
+        if identity in once:
             repeated.append(path)
-            continue
-        status = storage.stat(path)
-        if status is None:
-            raise InputError("was listed a moment ago and is gone", path=path)
-        files[identity] = InputFile(path, status.size_in_bytes, status.modified)
-    return list(files.values()), repeated
+        else:
+            once[identity] = path
+    return list(once.values()), repeated
+
+
+def _stat(path: str) -> InputFile:
+    status = storage.stat(path)
+    if status is None:
+        raise InputError("was listed a moment ago and is gone", path=path)
+    return InputFile(path, status.size_in_bytes, status.modified)
 
 
 def freeze_plan(loaded: LoadedRecipe, *, replan: bool = False) -> PlanChange:
@@ -109,10 +122,12 @@ def make_plan(loaded: LoadedRecipe) -> tuple[ShardPlan, list[str]]:
 
 def find_unplanned_files(loaded: LoadedRecipe) -> list[str]:
     """Return the document files that the recipe names and the frozen plan does not have, in order."""
-    inputs, _ = list_documents(loaded)
     planned = {(shard.stream, file.path) for shard in loaded.plan.shards for file in shard.files}
     return [
-        file.path for stream, files in inputs.items() for file in files if (stream, file.path) not in planned
+        path
+        for stream, paths in _list_paths(loaded).items()
+        for path in _once_each(paths)[0]
+        if (stream, path) not in planned
     ]
 
 

@@ -19,7 +19,7 @@ from mixle_assets.errors import ExpressionError, InputError, RecipeError
 from mixle_assets.expressions import compile_replacement, compile_selector, find_traps
 from mixle_assets.mixing.filters import compile_rules
 from mixle_assets.pipeline.beside import path_beside
-from mixle_assets.planning import Layout, PlannedFile, ShardPlan, plan_exists, read_plan
+from mixle_assets.planning import Layout, PlannedFile, Shard, ShardPlan, plan_exists, read_plan
 from mixle_assets.recipe import Recipe, Stream, load_recipe
 from mixle_assets.storage import absolute
 
@@ -58,6 +58,11 @@ class LoadedRecipe:
         if self.given_plan is not None:
             return self.given_plan
         return read_plan(self.layout, recipe_folder=self.folder)
+
+    @cached_property
+    def shards(self) -> dict[str, Shard]:
+        """The shards of the plan by their keys."""
+        return {shard.key: shard for shard in self.plan.shards}
 
     @property
     def is_planned(self) -> bool:

@@ -11,10 +11,11 @@ from mixle_assets import storage
 from mixle_assets.engine import Engine
 from mixle_assets.errors import MixleError
 from mixle_assets.manifest import Manifest
+from mixle_assets.pipeline.asking import ask_all
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.memory import require_memory
 from mixle_assets.pipeline.stages import Stage
-from mixle_assets.pipeline.work import Work, do_work, find_pending, require_manifest
+from mixle_assets.pipeline.work import Work, do_work, find_current
 
 
 @dataclass
@@ -78,16 +79,25 @@ def _run_leased(
 ) -> StageOutcome:
     outcome = StageOutcome(stage.name)
     all_work: dict[str, Sequence[Work]] = {}
+    manifests: dict[str, Manifest] = {}  # by location: of what is left, then of what is built
     pending: list[Work] = []
-    for key in keys:
+
+    def look(key: str) -> MixleError | list[tuple[Work, dict[str, Manifest]]]:
         try:
-            all_work[key] = stage.find_work(loaded, key)
+            works = stage.find_work(loaded, key)
         except MixleError as error:
-            outcome.failed[key] = error
+            return error
+        return [(work, find_current(work)) for work in works]
+
+    for key, found in zip(keys, ask_all(loaded, look, keys), strict=True):
+        if isinstance(found, MixleError):
+            outcome.failed[key] = found
             continue
-        for work in all_work[key]:
-            wanted = find_pending(work)
-            outcome.num_current += len(work.outputs) - len(wanted)
+        all_work[key] = [work for work, _ in found]
+        for work, current in found:
+            manifests |= current
+            outcome.num_current += len(current)
+            wanted = tuple(output for output in work.outputs if output.path not in current)
             if wanted:
                 pending.append(dataclasses.replace(work, outputs=wanted))
     require_memory(pending, engine)
@@ -99,13 +109,11 @@ def _run_leased(
             if ended.error is not None:
                 outcome.failed.setdefault(work.key, ended.error)
                 continue
+            paths = (output.path for output in work.outputs)
+            manifests.update(zip(paths, ended.result or (), strict=True))
             outcome.num_built += len(work.outputs)
             on_progress(stage.name, outcome.num_current + outcome.num_built, total)
     for key, works in all_work.items():
         if key not in outcome.failed:
-            outcome.finished[key] = [
-                require_manifest(output.path, what=f"{stage.name} {output.key}")
-                for work in works
-                for output in work.outputs
-            ]
+            outcome.finished[key] = [manifests[output.path] for work in works for output in work.outputs]
     return outcome

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixle_assets.errors import MixleError
-from mixle_assets.manifest import digest_of
+from mixle_assets.manifest import Manifest, digest_of
+from mixle_assets.pipeline.asking import ask_all
 from mixle_assets.pipeline.build import stages_of
-from mixle_assets.pipeline.check import find_built
 from mixle_assets.pipeline.inputs import find_unplanned_files
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages import Stage
-from mixle_assets.pipeline.work import find_reason_to_build, read_manifest
+from mixle_assets.pipeline.work import examine
 
 UPSTREAM = "an input is not built"
 
@@ -46,45 +46,48 @@ class StageStatus:
 
 def find_status(loaded: LoadedRecipe) -> list[StageStatus]:
     """Return the status of each stage of a recipe, in order of work."""
-    return [_status_of(loaded, stage) for stage in stages_of(loaded)]
+    return [_status_of(loaded, stage)[0] for stage in stages_of(loaded)]
 
 
 def find_state(loaded: LoadedRecipe) -> str | None:
     """Return the digest of all that is built, or None if a build would have something to do."""
     if not loaded.is_planned or find_unplanned_files(loaded):
         return None
-    statuses = find_status(loaded)
-    if any(status.stale or status.missing for status in statuses):
-        return None
-    manifests = [
-        manifest
-        for stage in stages_of(loaded)
-        for all_work in find_built(loaded, stage.name).values()
-        for work in all_work
-        for output in work.outputs
-        if (manifest := read_manifest(output.path)) is not None
-    ]
-    return digest_of(
-        sorted([manifest.stage, manifest.key, manifest.content_digest] for manifest in manifests)
-    )
+    contents = []
+    for stage in stages_of(loaded):
+        status, manifests = _status_of(loaded, stage)
+        if status.stale or status.missing:
+            return None
+        contents += [[manifest.stage, manifest.key, manifest.content_digest] for manifest in manifests]
+    return digest_of(sorted(contents))
 
 
-def _status_of(loaded: LoadedRecipe, stage: Stage) -> StageStatus:
+def _status_of(loaded: LoadedRecipe, stage: Stage) -> tuple[StageStatus, list[Manifest]]:
+    """Return the status of a stage, and the manifests of what is current."""
     status = StageStatus(stage.name)
+    current: list[Manifest] = []
     if stage.partitions == "shard" and not loaded.is_planned:
-        return status
-    for key in stage.keys(loaded):
+        return status, current
+
+    def look(key: str) -> list[tuple[str | None, Manifest | None]] | MixleError:
         try:
             all_work = stage.find_work(loaded, key)
-        except MixleError:
+        except MixleError as error:
+            return error
+        return [examine(output, work.code_version) for work in all_work for output in work.outputs]
+
+    keys = stage.keys(loaded)
+    for key, found in zip(keys, ask_all(loaded, look, keys), strict=True):
+        if isinstance(found, MixleError):
             status.missing[key] = UPSTREAM
             continue
-        outputs = [(output, work.code_version) for work in all_work for output in work.outputs]
-        reasons = [reason for output, version in outputs if (reason := find_reason_to_build(output, version))]
+        reasons = [reason for reason, _ in found if reason]
+        manifests = [manifest for _, manifest in found if manifest is not None]
         if not reasons:
             status.current.append(key)
-        elif any(read_manifest(output.path) is not None for output, _ in outputs):
+            current += manifests
+        elif manifests:
             status.stale[key] = reasons[0]
         else:
             status.missing[key] = reasons[0]
-    return status
+    return status, current

@@ -14,10 +14,14 @@ import msgspec
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError, MixleError, ShardError
+from mixle_assets.formats.attribute_files import columns_path_of
 from mixle_assets.formats.codecs import read_chunks
 from mixle_assets.manifest import Manifest, content_digest, decode_manifest, encode_manifest
 from mixle_assets.planning.layout import manifest_path
 from mixle_assets.records import FileStamp, Written
+
+NO_COLUMNS = "its columns are not written"
+"""Why an attribute file is looked at again that lacks nothing else; its rows are not made anew."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Output:
         fingerprint: Digest of the part of the recipe that decides the content.
         inputs: Name to content digest of each output of ours that is read.
         files: Name to location of each external file that is read.
+        columns: Of an attribute file: whether its rows also stand beside it as columns; None for any other.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Output:
     fingerprint: str
     inputs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    columns: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,22 @@ def find_reason_to_build(output: Output, code_version: str) -> str | None:
 
     External files are compared by size and modification time and, where these differ, by hash.
     """
+    return examine(output, code_version)[0]
+
+
+def examine(output: Output, code_version: str) -> tuple[str | None, Manifest | None]:
+    """Return why an output must be built, and its manifest if it has one."""
     manifest = read_manifest(output.path)
     if manifest is None:
-        return "not built"
+        return "not built", None
+    reason = _find_change(output, code_version, manifest) or find_damage(output.path, manifest)
+    if reason is None and output.columns and "columns" not in manifest.details:
+        reason = NO_COLUMNS
+    return reason, manifest
+
+
+def _find_change(output: Output, code_version: str, manifest: Manifest) -> str | None:
+    """Return in what an output would be another one now than its manifest says."""
     if manifest.fingerprint != output.fingerprint:
         return "the recipe changed"
     if manifest.code_version != code_version:
@@ -119,13 +138,23 @@ def find_reason_to_build(output: Output, code_version: str) -> str | None:
     for name, path in output.files.items():
         if not is_unchanged(path, manifest.inputs[name]):
             return f"{name} changed"
-    return find_damage(output.path, manifest)
+    return None
+
+
+def find_current(work: Work) -> dict[str, Manifest]:
+    """Return the outputs of a piece of work that are left as they are: location to manifest."""
+    current = {}
+    for output in work.outputs:
+        reason, manifest = examine(output, work.code_version)
+        if reason is None and manifest is not None:
+            current[output.path] = manifest
+    return {} if work.together and len(current) < len(work.outputs) else current
 
 
 def find_pending(work: Work) -> tuple[Output, ...]:
     """Return the outputs of a piece of work that must be built."""
-    pending = tuple(output for output in work.outputs if find_reason_to_build(output, work.code_version))
-    return work.outputs if pending and work.together else pending
+    current = find_current(work)
+    return tuple(output for output in work.outputs if output.path not in current)
 
 
 def find_damage(path: str, manifest: Manifest) -> str | None:
@@ -143,7 +172,10 @@ def stored_sizes(path: str, manifest: Manifest) -> dict[str, int]:
     """Return location to stored size of each file of an output; several for one that is a folder."""
     files = manifest.details.get("stored_files")
     if files is None:
-        return {path: manifest.size_in_bytes}
+        sizes = {path: manifest.size_in_bytes}
+        if "columns" in manifest.details:
+            sizes[columns_path_of(path)] = manifest.details["columns"]["size_in_bytes"]
+        return sizes
     return {storage.join(path, name): size for name, size in files.items()}
 
 
@@ -171,23 +203,53 @@ def do_work(work: Work) -> list[Manifest]:
     Raises:
         MixleError: The stage's function failed; finished outputs of the same call stay uncommitted.
     """
-    for output in work.outputs:
+    complete = {output.path: _complete(work, output) for output in work.outputs}
+    outputs = tuple(output for output in work.outputs if complete[output.path] is None)
+    built = _build(work, outputs) if outputs else {}
+    return [complete[output.path] or built[output.path] for output in work.outputs]
+
+
+def _complete(work: Work, output: Output) -> Manifest | None:
+    """Write only the columns of an attribute file that lacks nothing else, and return its new manifest."""
+    reason, manifest = examine(output, work.code_version)
+    if manifest is None or reason != NO_COLUMNS:
+        return None
+    storage.remove(manifest_path(output.path))
+    details = manifest.details | _write_columns(output)
+    manifest = msgspec.structs.replace(manifest, details=details)
+    write_manifest(output.path, manifest)
+    return manifest
+
+
+def _write_columns(output: Output) -> dict[str, Any]:
+    """Write an attribute file's columns beside it, or see that there are none; return what to say of them."""
+    if output.columns:
+        from mixle_assets.formats.attribute_columns import write_attribute_columns
+
+        stored = write_attribute_columns(output.path)
+        return {"columns": {"hash": stored.file_hash, "size_in_bytes": stored.size_in_bytes}}
+    if output.columns is False:
+        storage.remove(columns_path_of(output.path))  # those of other rows, from before
+    return {}
+
+
+def _build(work: Work, outputs: tuple[Output, ...]) -> dict[str, Manifest]:
+    """Build some outputs of a piece of work anew; return location to manifest."""
+    for output in outputs:
         storage.remove(manifest_path(output.path))
     try:
         if work.chooses:
-            written: dict[str, Written] = work.function(
-                work.task, tuple(output.name for output in work.outputs)
-            )
+            written: dict[str, Written] = work.function(work.task, tuple(output.name for output in outputs))
         else:
             written = {"": work.function(work.task)}
     except MixleError as error:
         error.add_note(f"while building {work.stage} {work.key}".rstrip())
         raise
-    manifests = []
-    for output in work.outputs:
+    manifests = {}
+    for output in outputs:
         manifest = _manifest_of(work, output, written[output.name])
         write_manifest(output.path, manifest)
-        manifests.append(manifest)
+        manifests[output.path] = manifest
     return manifests
 
 
@@ -212,5 +274,5 @@ def _manifest_of(work: Work, output: Output, written: Written) -> Manifest:
         counts=counts,
         file_hash=written.file_hash,
         size_in_bytes=written.size_in_bytes,
-        details=written.details,
+        details=written.details | _write_columns(output),
     )

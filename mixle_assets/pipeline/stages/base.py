@@ -78,7 +78,7 @@ def find_shard(loaded: LoadedRecipe, key: str) -> tuple[Shard, Stream]:
     Raises:
         KeyError: The plan has no such shard.
     """
-    shard = loaded.plan.shard(key)
+    shard = loaded.shards[key]
     return shard, loaded.recipe.stream(shard.stream)
 
 

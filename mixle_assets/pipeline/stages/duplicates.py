@@ -60,7 +60,12 @@ def find_hashing(loaded: LoadedRecipe, key: str) -> list[Work]:
 def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
     """Return the finding of the documents that pass the filter."""
     from mixle_assets.pipeline.eligibility import EligibleTask, write_eligible
-    from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs, own_sets_of
+    from mixle_assets.pipeline.stages.mixing import (
+        attribute_files,
+        attribute_inputs,
+        form_to_read,
+        own_sets_of,
+    )
 
     inputs, files = document_inputs(loaded, shard)
     mixed = []
@@ -71,7 +76,8 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
         own, foreign = attribute_inputs(stream, file.name, attributes)
         inputs |= own
         files |= foreign
-        mixed.append(MixFile(file.path, file.name, attributes))
+        forms = tuple((name, form_to_read(loaded, stream, name, path)) for name, path in attributes)
+        mixed.append(MixFile(file.path, file.name, forms))
     task = EligibleTask(
         stream, loaded.recipe.tolerate, tuple(mixed), own_sets_of(stream), loaded.layout.eligible(shard)
     )
@@ -83,7 +89,7 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
 def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the one step over the hashes of all shards that dedupe."""
     shards = []
-    inputs = {}
+    read = []
     files: dict[str, str] = {}
     rules = []
     references: dict[str, ReferenceTask] = {}
@@ -92,15 +98,12 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
         if stream.dedupe is None:
             continue
         hashes = loaded.layout.content_hashes(shard)
-        inputs[f"content_hashes/{shard.key}"] = require_manifest(
-            hashes, what=f"content_hashes {shard.key}"
-        ).content_digest
+        read.append(require_manifest(hashes, what=f"content_hashes {shard.key}").content_digest)
         rules.append([shard.key, stream.dedupe])
         eligible = loaded.layout.eligible(shard) if stream.dedupe.after == "filter" else None
         if eligible is not None:
-            inputs[f"eligible/{shard.key}"] = require_manifest(
-                eligible, what=f"content_hashes {shard.key} (who passes the filter)"
-            ).content_digest
+            what = f"content_hashes {shard.key} (who passes the filter)"
+            read.append(require_manifest(eligible, what=what).content_digest)
         for reference in _references_of(loaded, stream):
             references[section(reference.role, stream.dedupe)] = reference
             files |= {f"reference/{file.name}": file.path for file in reference.files}
@@ -115,6 +118,9 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
             )
         )
     fingerprint = section(rules)
+    # One digest of all hashes: each slice is made of them all, and 10,000 manifests that name 10,000 inputs
+    # would be gigabytes.
+    inputs = {"content_hashes": section(read)}
     outputs = tuple(Output(one.key, one.key, one.output, fingerprint, inputs, files) for one in shards)
     task = IndexWork(IndexTask(tuple(shards)), tuple(references.values()), loaded.layout.folder)
     return [
@@ -212,8 +218,9 @@ def find_marking(loaded: LoadedRecipe, key: str) -> list[Work]:
         "duplicate_index": require_manifest(slice_path, what=f"duplicate_index {key}").content_digest,
     }
     paths = {file.name: loaded.attributes(DUPLICATES_SET, stream, file) for file in shard.files}
+    columns = loaded.recipe.execution.attributes_format == "parquet"
     outputs = tuple(
-        Output(name, f"{DUPLICATES_SET}/{name}", path, section(stream.dedupe), inputs)
+        Output(name, f"{DUPLICATES_SET}/{name}", path, section(stream.dedupe), inputs, columns=columns)
         for name, path in paths.items()
     )
     task = AttributeTask(key, stream.dedupe, hashes, slice_path, paths, wanted=tuple(paths))
