@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mixle_assets import storage
+from mixle_assets.formats.attribute_files import columns_path_of
 from mixle_assets.formats.doc_arrays import lengths_path_of
 from mixle_assets.manifest import Manifest
 from mixle_assets.pipeline.build import stages_of
@@ -34,7 +35,10 @@ def find_damaged_files(loaded: LoadedRecipe) -> Iterator[tuple[str, Violation | 
                 manifest = read_manifest(output.path)
                 if manifest is None:
                     continue  # removed since it was listed, by a build that began in between
-                for location, expected in find_stored_hashes(output.path, manifest).items():
+                hashes = find_stored_hashes(output.path, manifest)
+                if output.columns and "columns" in manifest.details:
+                    hashes[columns_path_of(output.path)] = manifest.details["columns"]["hash"]
+                for location, expected in hashes.items():
                     yield location, _compare(location, expected)
 
 

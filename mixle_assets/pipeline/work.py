@@ -117,9 +117,16 @@ def examine(output: Output, code_version: str) -> tuple[str | None, Manifest | N
     if manifest is None:
         return "not built", None
     reason = _find_change(output, code_version, manifest) or find_damage(output.path, manifest)
-    if reason is None and output.columns and "columns" not in manifest.details:
-        reason = NO_COLUMNS
-    return reason, manifest
+    return reason or _find_lack_of_columns(output, manifest), manifest
+
+
+def _find_lack_of_columns(output: Output, manifest: Manifest) -> str | None:
+    if not output.columns:
+        return None
+    status = storage.stat(columns_path_of(output.path)) if "columns" in manifest.details else None
+    if status is not None and status.size_in_bytes == manifest.details["columns"]["size_in_bytes"]:
+        return None
+    return NO_COLUMNS
 
 
 def _find_change(output: Output, code_version: str, manifest: Manifest) -> str | None:
@@ -172,10 +179,7 @@ def stored_sizes(path: str, manifest: Manifest) -> dict[str, int]:
     """Return location to stored size of each file of an output; several for one that is a folder."""
     files = manifest.details.get("stored_files")
     if files is None:
-        sizes = {path: manifest.size_in_bytes}
-        if "columns" in manifest.details:
-            sizes[columns_path_of(path)] = manifest.details["columns"]["size_in_bytes"]
-        return sizes
+        return {path: manifest.size_in_bytes}
     return {storage.join(path, name): size for name, size in files.items()}
 
 
@@ -211,10 +215,11 @@ def do_work(work: Work) -> list[Manifest]:
 
 def _complete(work: Work, output: Output) -> Manifest | None:
     """Write only the columns of an attribute file that lacks nothing else, and return its new manifest."""
+    if not output.columns:
+        return None
     reason, manifest = examine(output, work.code_version)
     if manifest is None or reason != NO_COLUMNS:
         return None
-    storage.remove(manifest_path(output.path))
     details = manifest.details | _write_columns(output)
     manifest = msgspec.structs.replace(manifest, details=details)
     write_manifest(output.path, manifest)

@@ -176,8 +176,10 @@ class Execution(Section):
         default=None,
         description="`host:port` of the Ray cluster; null = `$RAY_ADDRESS`, else the one on this machine.",
     )
-    attributes_format: Annotated[Literal["jsonl"], BeforeValidator(choice)] = Field(
-        default="jsonl", description="Format of the attribute files."
+    attributes_format: Annotated[Literal["jsonl", "parquet"], BeforeValidator(choice)] = Field(
+        default="jsonl",
+        description="Attribute files are Dolma's `jsonl`; with `parquet` their rows stand beside them as "
+        "columns too, which mixing then reads.",
     )
     attributes_place: Annotated[Literal["root", "beside"], BeforeValidator(choice)] = Field(
         default="root", description="Below the root, or `beside` the documents in Dolma's layout."

@@ -13,8 +13,10 @@ from mixle_assets.errors import InputError, LeaseError, RecipeError, ShardError
 from mixle_assets.pipeline.build import BuildReport, build
 from mixle_assets.pipeline.inputs import freeze_plan
 from mixle_assets.pipeline.load import load
+from mixle_assets.pipeline.stages import STAGES
 from mixle_assets.pipeline.status import find_status
 from mixle_assets.pipeline.summary import stage_digest
+from mixle_assets.pipeline.verify import find_damaged_files
 
 Edit = Callable[[str, str], None]
 
@@ -322,3 +324,80 @@ def test_a_missing_foreign_set_is_an_error_or_counted(small: Path, edit: Edit) -
     (mixing,) = [outcome for outcome in report.outcomes if outcome.stage == "mixed_shards"]
     assert mixing.finished["notes/0000"][0].counts.noted["missing_attribute_files:theirs"] == 1
     assert run(small).num_built == 0
+
+
+def test_columns_stand_beside_the_attributes_and_change_nothing(small: Path, edit: Edit) -> None:
+    before = digests(run(small))
+    edit("packing:", "execution: {attributes_format: parquet}\npacking:")
+    folder = small.parent / "corpora/small/attributes"
+    lines = (folder / "quality/prose/0000.jsonl.gz").stat()
+
+    report = run(small)
+
+    assert not report.failed
+    assert built(report) == {"attributes": 4, "duplicate_attributes": 2}
+    assert digests(report) == before
+    assert (folder / "quality/prose/0000.jsonl.gz").stat() == lines  # only the columns were written
+    assert (
+        sorted(path.name for path in folder.rglob("*.parquet"))
+        == ["0000.jsonl.gz.parquet"] * 3 + ["0001.jsonl.gz.parquet"] * 3
+    )
+    assert run(small).num_built == 0
+
+
+def test_mixing_reads_the_columns_where_there_are_any(small: Path, edit: Edit) -> None:
+    edit("packing:", "execution: {attributes_format: parquet}\npacking:")
+    before = digests(run(small))
+    loaded = load(small, str(small.parent / "corpora"))
+    (work,) = STAGES["mixed_shards"].find_work(loaded, "prose/0000")
+
+    assert [path.rpartition("/attributes/")[2] for _, path in work.task.files[0].attributes] == [
+        "duplicates/prose/0000.jsonl.gz.parquet",
+        "pii/prose/0000.jsonl.gz.parquet",
+        "quality/prose/0000.jsonl.gz.parquet",
+    ]
+    edit("attributes_format: parquet", "attributes_format: jsonl")
+    assert run(small).num_built == 0
+    edit("attributes_format: jsonl", "attributes_format: jsonl, workers: 1")
+    for manifest in (small.parent / "corpora/small/mixed_shards").glob("*.manifest.json"):
+        manifest.unlink()
+    assert digests(run(small)) == before
+
+
+def test_columns_that_are_lost_are_written_again_and_nothing_else(small: Path, edit: Edit) -> None:
+    edit("packing:", "execution: {attributes_format: parquet}\npacking:")
+    run(small)
+    columns = small.parent / "corpora/small/attributes/pii/prose/0001.jsonl.gz.parquet"
+    content = columns.read_bytes()
+    lines = columns.with_suffix("").stat()
+    columns.unlink()
+
+    assert built(run(small)) == {"attributes": 1}
+    assert columns.read_bytes() == content
+    assert columns.with_suffix("").stat() == lines
+
+
+def test_columns_of_rows_that_are_no_more_are_removed(small: Path, edit: Edit) -> None:
+    edit("packing:", "execution: {attributes_format: parquet}\npacking:")
+    run(small)
+    edit("attributes_format: parquet", "attributes_format: jsonl")
+    edit("quality: [char_length_v1]", "quality: [char_length_v1, char_length_with_paragraphs_v1]")
+    run(small)
+
+    folder = small.parent / "corpora/small/attributes"
+    assert not (folder / "quality/prose/0000.jsonl.gz.parquet").exists()
+    assert (folder / "pii/prose/0000.jsonl.gz.parquet").exists()
+
+
+def test_damaged_columns_are_found_by_name(small: Path, edit: Edit) -> None:
+    edit("packing:", "execution: {attributes_format: parquet}\npacking:")
+    run(small)
+    columns = small.parent / "corpora/small/attributes/pii/prose/0001.jsonl.gz.parquet"
+    content = bytearray(columns.read_bytes())
+    content[40] ^= 1
+    columns.write_bytes(content)
+
+    found = [
+        one for _, one in find_damaged_files(load(small, str(small.parent / "corpora"))) if one is not None
+    ]
+    assert [violation.where for violation in found] == [str(columns)]

@@ -38,6 +38,7 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
                     ),
                     inputs=inputs,
                     files=files,
+                    columns=loaded.recipe.execution.attributes_format == "parquet",
                 )
             )
         task = TagTask(

@@ -11,7 +11,7 @@ from mixle_assets.manifest import Manifest
 from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, needed_attribute, pack_epoch
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages.base import section
-from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs
+from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs, form_to_read
 from mixle_assets.pipeline.work import Output, Work, require_manifest
 from mixle_assets.recipe import Stream
 from mixle_assets.records import Written
@@ -70,7 +70,10 @@ def _pack_stream(loaded: LoadedRecipe, stream: Stream, manifests: dict[str, Mani
         weight=stream.weight,
         resample=stream.resample,
         digests=tuple(manifests[shard.key].content_digest for shard in shards),
-        attribute_files=tuple((name, path) for name, _, path in _files_of_scores(loaded, stream)),
+        attribute_files=tuple(
+            (name, form_to_read(loaded, stream, attribute_set, path))
+            for name, attribute_set, path in _files_of_scores(loaded, stream)
+        ),
     )
 
 

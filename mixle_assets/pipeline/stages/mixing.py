@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mixle_assets import storage
+from mixle_assets.formats.attribute_files import columns_path_of
 from mixle_assets.formats.codecs import codec_of
 from mixle_assets.mixing.mixer import MixFile, MixTask, mix_shard
 from mixle_assets.pipeline.foreign import find_foreign_attributes
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
 from mixle_assets.pipeline.stages.base import document_inputs, find_shard, section
-from mixle_assets.pipeline.work import Output, Work, require_manifest
+from mixle_assets.pipeline.work import Output, Work, read_manifest, require_manifest
 from mixle_assets.planning import PlannedFile, Shard
 from mixle_assets.planning.layout import EXTENSIONS
 from mixle_assets.recipe import Stream
@@ -72,32 +73,36 @@ def attribute_inputs(
     return own, foreign
 
 
-def mix_task(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> MixTask:
-    """Return the mixer's task for a shard: what it reads, by which rules, and where it writes."""
-    output, codec = output_of(loaded, shard)
-    files = [
-        MixFile(file.path, file.name, tuple(attribute_files(loaded, stream, file))) for file in shard.files
-    ]
-    return MixTask(
-        key=shard.key,
-        stream=stream,
-        tolerate=loaded.recipe.tolerate,
-        files=tuple(files),
-        output_path=output,
-        output_codec=codec,
-        own_sets=own_sets_of(stream),
-    )
+def form_to_read(loaded: LoadedRecipe, stream: Stream, attribute_set: str, path: str) -> str:
+    """Return where to read an attribute file's rows: its columns, if they are wanted and were made here."""
+    if loaded.recipe.execution.attributes_format == "jsonl" or attribute_set not in own_sets_of(stream):
+        return path
+    manifest = read_manifest(path)
+    return columns_path_of(path) if manifest is not None and "columns" in manifest.details else path
 
 
 def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the mixing of one shard."""
     shard, stream = find_shard(loaded, key)
     inputs, files = document_inputs(loaded, shard)
-    task = mix_task(loaded, shard, stream)
-    for file in task.files:
-        own, foreign = attribute_inputs(stream, file.name, file.attributes)
+    mixed = []
+    for file in shard.files:
+        attributes = attribute_files(loaded, stream, file)
+        own, foreign = attribute_inputs(stream, file.name, attributes)
         inputs |= own
         files |= foreign
+        forms = tuple((name, form_to_read(loaded, stream, name, at)) for name, at in attributes)
+        mixed.append(MixFile(file.path, file.name, forms))
+    path, codec = output_of(loaded, shard)
+    task = MixTask(
+        key=key,
+        stream=stream,
+        tolerate=loaded.recipe.tolerate,
+        files=tuple(mixed),
+        output_path=path,
+        output_codec=codec,
+        own_sets=own_sets_of(stream),
+    )
     output = Output(
         name="",
         key=key,
