@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -27,18 +22,7 @@ class BuildProgress:
     """
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        self._bars: Progress | None = None
-        if console.is_terminal:
-            self._bars = Progress(
-                TextColumn("{task.description:<22}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-                console=console,
-            )
+        self._bars: Progress | None = _bars() if sys.stderr.isatty() else None
         self._tasks: dict[str, TaskID] = {}
         self._started: dict[str, tuple[float, int]] = {}
         self._last_line = 0.0
@@ -70,3 +54,26 @@ class BuildProgress:
             self._last_line = now
             speed = f", {rate:.1f}/s, {(total - done) / rate:.0f} s to go" if rate and done < total else ""
             click.echo(f"{stage}: {done}/{total}{speed}", err=True)
+
+
+def _bars() -> Progress:
+    # Not above: nobody looks at bars in a batch job, and drawing them takes a while to import.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description:<22}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

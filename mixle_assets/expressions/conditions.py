@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Place:
+
+class Place(Struct, frozen=True):
     """Where a number stands: the attribute key, then names and positions below it."""
 
     key: str
@@ -40,8 +40,7 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(Struct, frozen=True):
     """The number at a place compared with a constant, by a Python operator."""
 
     place: Place
@@ -49,37 +48,32 @@ class Number:
     constant: float
 
 
-@dataclass(frozen=True)
-class Present:
+class Present(Struct, frozen=True):
     """An attribute key is there, whatever its value."""
 
     key: str
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """Always true, or never."""
 
     value: bool
 
 
-@dataclass(frozen=True)
-class Negation:
+class Negation(Struct, frozen=True):
     """The part does not hold."""
 
     part: Condition
 
 
-@dataclass(frozen=True)
-class Both:
+class Both(Struct, frozen=True):
     """Both parts hold."""
 
     left: Condition
     right: Condition
 
 
-@dataclass(frozen=True)
-class Either:
+class Either(Struct, frozen=True):
     """One part holds."""
 
     left: Condition
@@ -89,8 +83,7 @@ class Either:
 Condition: TypeAlias = Number | Present | Constant | Negation | Both | Either
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """A rule where each of ``places`` holds a number: then it is true exactly if ``condition`` is."""
 
     condition: Condition

@@ -6,17 +6,16 @@ is left to libjq whole, and taken to read anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Identity:
+
+class Identity(Struct, frozen=True):
     """``.``: the input."""
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(Struct, frozen=True):
     r"""A number, a string without ``\(…)``, ``null``, ``true`` or ``false``.
 
     Attributes:
@@ -28,8 +27,7 @@ class Literal:
     exact: bool = True
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(Struct, frozen=True):
     """``target.name``, ``target["name"]``, ``target[0]``: the key is evaluated on the input.
 
     Attributes:
@@ -45,8 +43,7 @@ class Index:
     column: int = 0
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """``target[start:stop]``, either left out as None."""
 
     target: Node
@@ -55,32 +52,28 @@ class Slice:
     optional: bool = False
 
 
-@dataclass(frozen=True)
-class Iterate:
+class Iterate(Struct, frozen=True):
     """``target[]``: every member."""
 
     target: Node
     optional: bool = False
 
 
-@dataclass(frozen=True)
-class Pipe:
+class Pipe(Struct, frozen=True):
     """``left | right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True)
-class Comma:
+class Comma(Struct, frozen=True):
     """``left, right``: the outputs of both."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """Arithmetic or comparison: ``+ - * / % == != < <= > >=``."""
 
     operator: str
@@ -89,39 +82,34 @@ class Binary:
     column: int = 0
 
 
-@dataclass(frozen=True)
-class Negate:
+class Negate(Struct, frozen=True):
     """``-operand``."""
 
     operand: Node
 
 
-@dataclass(frozen=True)
-class And:
+class And(Struct, frozen=True):
     """``left and right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True)
-class Or:
+class Or(Struct, frozen=True):
     """``left or right``."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """``left // right``: the true outputs of the left, or the right if there are none."""
 
     left: Node
     right: Node
 
 
-@dataclass(frozen=True)
-class If:
+class If(Struct, frozen=True):
     """``if condition then chosen else otherwise end``; without else the input."""
 
     condition: Node
@@ -129,44 +117,38 @@ class If:
     otherwise: Node
 
 
-@dataclass(frozen=True)
-class Try:
+class Try(Struct, frozen=True):
     """``try body catch handler``, or ``(body)?``: the outputs before an error, then the handler's."""
 
     body: Node
     handler: Node | None
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(Struct, frozen=True):
     """``[body]``, or ``[]`` with None."""
 
     body: Node | None
 
 
-@dataclass(frozen=True)
-class Object:
+class Object(Struct, frozen=True):
     """``{key: value, …}``."""
 
     entries: tuple[tuple[Node, Node], ...]
 
 
-@dataclass(frozen=True)
-class Interpolation:
+class Interpolation(Struct, frozen=True):
     r"""A string with ``\(…)`` in it, or a format such as ``@json``, with all its parts."""
 
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """``$name``."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class Bind:
+class Bind(Struct, frozen=True):
     """``source as $name | body``."""
 
     source: Node
@@ -174,8 +156,7 @@ class Bind:
     body: Node
 
 
-@dataclass(frozen=True)
-class Reduce:
+class Reduce(Struct, frozen=True):
     """``reduce source as $name (start; update)``; ``foreach`` has the same parts and an extract."""
 
     source: Node
@@ -185,8 +166,7 @@ class Reduce:
     extract: Node | None = None
 
 
-@dataclass(frozen=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """``left operator right`` with ``= |= += -= *= /= %= //=``: the whole input, changed."""
 
     operator: str
@@ -194,8 +174,7 @@ class Assign:
     right: Node
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """A function with its arguments, which it may evaluate on whatever it likes."""
 
     name: str

@@ -6,9 +6,10 @@ that it is not null follow, and the guards of a rule fall away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from mixle_assets.expressions import jq_values
 from mixle_assets.expressions.conditions import (
@@ -55,20 +56,17 @@ class _Whole(Enum):
     ATTRIBUTES = 2
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(Struct, frozen=True):
     value: Any
 
 
-@dataclass(frozen=True)
-class _AtLeast:
+class _AtLeast(Struct, frozen=True):
     """The length of an array or object that something stands in."""
 
     number: int
 
 
-@dataclass(frozen=True)
-class _Truth:
+class _Truth(Struct, frozen=True):
     condition: Condition
 
 

@@ -7,7 +7,8 @@ program. What it does read it must read as libjq does; the precedences are those
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from mixle_assets.expressions.jq_ast import (
     Alternative,

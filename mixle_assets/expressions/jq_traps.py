@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import Any
+from typing import Any, cast
+
+from msgspec import Struct
 
 from mixle_assets.expressions.jq_ast import (
     Array,
@@ -57,10 +58,10 @@ def _nodes(node: Any) -> Iterator[Node]:
     if isinstance(node, tuple):
         for part in node:
             yield from _nodes(part)
-    elif hasattr(node, "__dataclass_fields__"):
-        yield node
-        for one in fields(node):
-            yield from _nodes(getattr(node, one.name))
+    elif isinstance(node, Struct):
+        yield cast("Node", node)
+        for name in node.__struct_fields__:
+            yield from _nodes(getattr(node, name))
 
 
 def _in_node(node: Node) -> Iterator[Trap]:

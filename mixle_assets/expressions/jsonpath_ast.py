@@ -6,22 +6,20 @@ Only shapes live here. Reading them from text is ``jsonpath_parser``'s work, fin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Root:
+
+class Root(Struct, frozen=True):
     """``$``: the whole document, wherever in a path it stands."""
 
 
-@dataclass(frozen=True)
-class Current:
+class Current(Struct, frozen=True):
     """``@``: the value at hand; at the start of a whole path, the document."""
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Struct, frozen=True):
     """``.name`` or ``['name']``: the member of an object.
 
     Attributes:
@@ -35,32 +33,27 @@ class Key:
     quoted: bool = False
 
 
-@dataclass(frozen=True)
-class Descend:
+class Descend(Struct, frozen=True):
     """``..name``: every member of that name, at any depth, outer ones first."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class DescendAll:
+class DescendAll(Struct, frozen=True):
     """``..*``: every value below the one at hand."""
 
 
-@dataclass(frozen=True)
-class Wildcard:
+class Wildcard(Struct, frozen=True):
     """``.*`` or ``[*]``: the members of an array or object."""
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(Struct, frozen=True):
     """``[2]``, or ``[-1]`` counted from the end."""
 
     position: int
 
 
-@dataclass(frozen=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """``[start:stop:step]``; a start or stop beyond the array selects nothing, a stop of 0 is the end."""
 
     start: int
@@ -68,27 +61,23 @@ class Slice:
     step: int
 
 
-@dataclass(frozen=True)
-class Indices:
+class Indices(Struct, frozen=True):
     """``[0,2]``: several positions, in the order written."""
 
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """``['a','b']``: several members, in the order written."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Length:
+class Length(Struct, frozen=True):
     """``.length()``: members of an array; after a selection of many nodes, how many there are."""
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """``[?(...)]``: members of an array that satisfy a predicate; any other value is tested itself."""
 
     predicate: Predicate
@@ -99,15 +88,13 @@ Step: TypeAlias = (
 )
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(Struct, frozen=True):
     """Steps one after another, each applied to every node of the one before."""
 
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A number, string, true, false, null or list of strings or numbers in a predicate."""
 
     value: Any
@@ -117,15 +104,13 @@ class Literal:
 Operand: TypeAlias = Path | Literal
 
 
-@dataclass(frozen=True)
-class Exists:
+class Exists(Struct, frozen=True):
     """An operand alone: true with at least one node, whatever its value; a literal alone is true."""
 
     operand: Operand
 
 
-@dataclass(frozen=True)
-class Compare:
+class Compare(Struct, frozen=True):
     """Two operands and one of the thirteen operators.
 
     Attributes:
@@ -141,22 +126,19 @@ class Compare:
     column: int = 0
 
 
-@dataclass(frozen=True)
-class Not:
+class Not(Struct, frozen=True):
     """``!`` before one comparison or group."""
 
     part: Predicate
 
 
-@dataclass(frozen=True)
-class And:
+class And(Struct, frozen=True):
     """``&&``: all parts, tested from the left until one fails."""
 
     parts: tuple[Predicate, ...]
 
 
-@dataclass(frozen=True)
-class Or:
+class Or(Struct, frozen=True):
     """``||``: one part, tested from the left until one holds."""
 
     parts: tuple[Predicate, ...]
