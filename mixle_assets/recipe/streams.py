@@ -78,6 +78,11 @@ class Source(Section):
     datasets: Texts = Field(
         default=(), description="Folders that Hugging Face `datasets` saved; a row is a document."
     )
+    extractor: Annotated[Literal["visible", "trafilatura"], BeforeValidator(choice)] = Field(
+        default="visible",
+        description="With `files` or `warc`: what of a page of HTML is taken: all that is `visible`, or what "
+        "`trafilatura` (`pip install 'mixle_assets[web]'`) takes for its main text.",
+    )
     only: Texts = Field(
         default=(),
         description="With `python_stdlib`: modules to take, each with all below it; empty takes all.",
@@ -99,6 +104,8 @@ class Source(Section):
             raise refuse(f"names no source: give one of {', '.join(_SOURCE_KINDS)}")
         if len(given) > 1:
             raise refuse(f"names {len(given)} sources ({', '.join(given)}): give one", key=given[1])
+        if self.extractor != "visible" and not (self.files or self.warc):
+            raise refuse(f"goes with files or warc; this is {given[0]}", key="extractor")
         if self.only and not self.python_stdlib:
             raise refuse(f"goes with python_stdlib; this is {given[0]}", key="only")
         if not (self.parquet or self.datasets):

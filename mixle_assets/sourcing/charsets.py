@@ -36,7 +36,9 @@ def decode_page(content: bytes, content_type: str = "", *, is_markup: bool) -> s
         names.append(named[1].decode("ascii"))
     for name in [*names, "utf-8-sig"]:
         try:
-            return content.decode(name)
+            text = content.decode(name)
+            text.encode()  # some charsets can spell half a surrogate pair, which is no text
         except (LookupError, ValueError):  # no such charset, or the page is not in it
             continue
+        return text
     return content.decode("cp1252", "replace")

@@ -18,8 +18,8 @@ from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import read_chunks
 from mixle_assets.recipe import Source
 from mixle_assets.sourcing.charsets import decode_page
+from mixle_assets.sourcing.extractors import Extractor, load_extractor, versions_of
 from mixle_assets.sourcing.inputs import SourceFile, digest_of_files, find_source_files
-from mixle_assets.sourcing.markup import visible_text
 from mixle_assets.sourcing.sources import Left
 
 SOURCE = "warc"
@@ -52,15 +52,17 @@ def find_documents(source: Source) -> Iterator[dict[str, Any] | Left]:
 
     Raises:
         InputError: A pattern matches nothing, or a file is no archive, broken or cut short.
+        RecipeError: The extractor is not installed.
     """
+    extract = load_extractor(source.extractor)
     for file in find_source_files(source.warc):
         for record in read_records(file):
-            yield _document(record, file)
+            yield _document(record, file, extract)
 
 
 def digest_of(source: Source) -> str:
-    """Return a digest of the files' names, sizes and modification times."""
-    return digest_of_files(find_source_files(source.warc), SOURCE)
+    """Return a digest of the files' names, sizes and modification times, and the extractor's version."""
+    return digest_of_files(find_source_files(source.warc), SOURCE, *versions_of(source.extractor))
 
 
 def read_records(file: SourceFile) -> Iterator[Record]:
@@ -143,7 +145,7 @@ def _headers(stored: _Buffer, file: SourceFile, number: int) -> dict[str, str]:
         headers[last] = value.strip()
 
 
-def _document(record: Record, file: SourceFile) -> dict[str, Any] | Left:
+def _document(record: Record, file: SourceFile, extract: Extractor) -> dict[str, Any] | Left:
     kind = record.headers.get("warc-type", "").lower()
     if kind in _TYPES_WITHOUT_PAGES:
         return Left(f"{kind} record")
@@ -158,7 +160,7 @@ def _document(record: Record, file: SourceFile) -> dict[str, Any] | Left:
     if media_type not in ("text/plain", *_MARKUP_TYPES):
         return Left("neither text nor HTML")
     text = decode_page(content, content_type, is_markup=media_type in _MARKUP_TYPES)
-    text = visible_text(text) if media_type in _MARKUP_TYPES else text.replace("\r\n", "\n")
+    text = extract(text) if media_type in _MARKUP_TYPES else text.replace("\r\n", "\n")
     if not text.strip():
         return Left("empty")
     identifier = record.headers.get("warc-record-id", "").strip("<>").removeprefix("urn:uuid:")

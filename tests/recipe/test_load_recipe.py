@@ -190,6 +190,10 @@ def test_a_mistyped_or_misplaced_key_is_refused_with_the_one_that_was_meant(text
             ":1: streams.0.source.only: goes with python_stdlib; this is warc",
         ),
         (
+            "streams: [{name: a, source: {parquet: [x], extractor: trafilatura}}]",
+            ":1: streams.0.source.extractor: goes with files or warc; this is parquet",
+        ),
+        (
             "streams: [{name: a, source: {files: [x], text: body}}]",
             ":1: streams.0.source.text: goes with parquet or datasets; this is files",
         ),

@@ -37,6 +37,10 @@ def test_every_recipe_makes_the_documents_that_the_page_tells_of(tmp_path):
     [(identifier, text, metadata)] = made(tmp_path, "crawl")
     assert (identifier, text) == ("0f0f0f0f-0000-4000-8000-000000000001", "Text of a page")
     assert metadata["url"] == "https://example.org/"
+    [(identifier, text, _)] = made(tmp_path, "site")
+    assert identifier == "lamp.html"
+    assert "ships see it from nineteen miles away" in text
+    assert not {"Shop", "Copyright", "Privacy"} & set(text.split())
     assert made(tmp_path, "books") == [
         ("1-2", "Call me Ishmael.", {"path": "books.parquet", "row": 0, "year": 1851})
     ]
