@@ -7,6 +7,8 @@ again. Keys and values, with ``duplicates`` as the name of the set:
   compared (too short, empty, without the key), no key on all others.
 - ``bff_duplicate_paragraph_spans``: a span with score 1 for each repeated paragraph, often none; no key where
   the text is empty. With n-grams the score is the share of the paragraph's runs of words that repeat.
+- The key ``paragraphs.share_name``, if one is given: ``[[0, length of the text, share]]``, how many of the
+  compared paragraphs are marked, 0 to 1; ``[]`` where none is compared.
 - ``near_duplicate_docs``: ``[[0, length of the text, similarity]]`` on a document near to a better one.
 - ``contaminated_spans``: like the paragraphs, against the reference set.
 - Any of these with ``_match`` behind: ids of the documents of a reference set that the spans stand in, one
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 
 from mixle_assets.deduping.arrow_files import offsets_of
 from mixle_assets.deduping.hash_files import HashBatch, HashFile
-from mixle_assets.deduping.paragraphs import Paragraphs, is_compared, paragraph_spans
+from mixle_assets.deduping.paragraphs import Paragraphs, are_compared, is_compared, paragraph_spans
 from mixle_assets.deduping.slices import DocumentMarks, ParagraphMarks, SliceBatch, read_slice
 from mixle_assets.errors import InputError
 from mixle_assets.formats.codecs import codec_of, write_shard
@@ -33,6 +35,8 @@ from mixle_assets.recipe import Dedupe
 from mixle_assets.records import Counts, Written
 
 MATCH_SUFFIX = "_match"
+SHARE_DECIMALS = 5
+"""As scores of taggers have them."""
 SET_NAME = "duplicates"
 """The attribute set of our own deduper; a stream's ``dedupe`` makes it, nothing else may bear its name."""
 
@@ -110,6 +114,8 @@ def describe_attributes(rules: Dedupe) -> dict[str, str]:
         elif kind is not None and kind.by_ngram is not None:
             runs = f"the paragraph's runs of {kind.by_ngram.ngram_length} words"
             meanings[kind.attribute_name] = f"share of {runs} that stand {where}, 0 to 1"
+    if rules.paragraphs is not None and rules.paragraphs.share_name is not None:
+        meanings[rules.paragraphs.share_name] = "share of the document's paragraphs that is marked, 0 to 1"
     return meanings
 
 
@@ -164,6 +170,10 @@ def _encode_rows(batch: _MarkedBatch, rules: Dedupe, counts: Counts) -> list[byt
                 _paragraph_columns(kind.attribute_name, lengths, spans, paragraphs, repeated, start)
             )
             counts.note(what, len(repeated.documents))
+    if rules.paragraphs is not None and rules.paragraphs.share_name is not None:
+        columns.append(
+            _share_column(rules.paragraphs.share_name, lengths, hashed.paragraphs, marks.paragraphs, start)
+        )
     counts.num_in += len(lengths)
     counts.num_out += len(lengths)
     for column in columns:
@@ -198,6 +208,22 @@ def _document_columns(
     yield _Column(name, values)
     if any(matched):
         yield _Column(name + MATCH_SUFFIX, matched)
+
+
+def _share_column(
+    name: str, lengths: list[int], paragraphs: Paragraphs, marks: ParagraphMarks, start: int
+) -> _Column:
+    """Return the key of the share of each document's compared paragraphs that is marked."""
+    bounds = np.concatenate([[0], np.cumsum(are_compared(paragraphs))])[offsets_of(paragraphs.counts)]
+    num_marked = np.bincount(marks.documents - start, minlength=len(lengths))
+    values: list[bytes | None] = [None] * len(lengths)
+    rows = zip(lengths, num_marked.tolist(), np.diff(bounds).tolist(), strict=True)
+    for document, (length, num_repeated, num_compared) in enumerate(rows):
+        if num_compared:
+            values[document] = orjson.dumps([[0, length, round(num_repeated / num_compared, SHARE_DECIMALS)]])
+        elif length:
+            values[document] = b"[]"
+    return _Column(name, values)
 
 
 def _paragraph_columns(

@@ -56,11 +56,16 @@ def is_compared(hashes: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return compared
 
 
+def are_compared(paragraphs: Paragraphs) -> NDArray[np.bool_]:
+    """Return which of the paragraphs take part."""
+    if paragraphs.num_hashes is not None:
+        return paragraphs.num_hashes > 0
+    return is_compared(paragraphs.hashes)
+
+
 def num_not_compared(paragraphs: Paragraphs) -> int:
     """Return how many of the paragraphs take no part."""
-    if paragraphs.num_hashes is not None:
-        return int(np.count_nonzero(paragraphs.num_hashes == 0))
-    return int(np.count_nonzero(~is_compared(paragraphs.hashes)))
+    return int(np.count_nonzero(~are_compared(paragraphs)))
 
 
 def hash_paragraphs(

@@ -14,6 +14,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from mixle_assets import storage
+from mixle_assets.deduping.attributes import SHARE_DECIMALS
 from mixle_assets.deduping.keys import MISSING, key_getter
 from mixle_assets.deduping.members import group_of, stream_rank
 from mixle_assets.deduping.ngrams import ngram_starts
@@ -56,7 +57,8 @@ class _Compared(NamedTuple):
     """A document or a paragraph as it is compared.
 
     ``values`` are looked up in the index ``group``; the last ``num_counted`` of them make its score. Without
-    a threshold it is marked, with score 1, where its one value is a repetition.
+    a threshold it is marked, with score 1, where its one value is a repetition. ``is_paragraph`` says whether
+    it counts for the share of paragraphs that is marked.
     """
 
     group: str
@@ -65,6 +67,7 @@ class _Compared(NamedTuple):
     threshold: float | None
     attribute_name: str
     span: list[int]
+    is_paragraph: bool = False
 
 
 class _Place(NamedTuple):
@@ -163,6 +166,15 @@ def _compare(
             score = np.divide(num_repeated, item.num_counted, dtype=np.float32)
             if score >= np.float32(item.threshold):
                 marks.append([*item.span, float(score)])
+    paragraphs = place.shard.rules.paragraphs
+    if paragraphs is not None and paragraphs.share_name is not None and paragraphs.attribute_name in expected:
+        num_compared = sum(
+            item.is_paragraph and item.attribute_name == paragraphs.attribute_name for item in items
+        )
+        share = round(len(expected[paragraphs.attribute_name]) / (num_compared or 1), SHARE_DECIMALS)
+        if not is_sample:
+            length = len(place.document["text"])
+            expected[paragraphs.share_name] = [[0, length, share]] if num_compared else []
     for name, marks in expected.items():
         found = (place.attributes or {}).get(name, [])
         if is_sample:
@@ -229,7 +241,15 @@ def _paragraphs(
                     values.append(piece)
                     num_counted = 1
         threshold = None if kind.by_ngram is None else kind.by_ngram.overlap_threshold
-        yield _Compared(group, values, num_counted, threshold, kind.attribute_name, [start, end])
+        yield _Compared(
+            group,
+            values,
+            num_counted,
+            threshold,
+            kind.attribute_name,
+            [start, end],
+            is_paragraph=bool(values),
+        )
         start = end
 
 

@@ -194,7 +194,10 @@ def duplicate_keys(stream: Stream) -> frozenset[str]:
         return frozenset()
     kinds = ("documents", "paragraphs", "near_documents", "decontamination")
     sections = (getattr(stream.dedupe, kind) for kind in kinds)
-    return frozenset(section.attribute_name for section in sections if section is not None)
+    keys = {section.attribute_name for section in sections if section is not None}
+    if stream.dedupe.paragraphs is not None and stream.dedupe.paragraphs.share_name is not None:
+        keys.add(stream.dedupe.paragraphs.share_name)
+    return frozenset(keys)
 
 
 class _WrittenKeys(NamedTuple):

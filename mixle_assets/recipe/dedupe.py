@@ -65,6 +65,11 @@ class DedupeParagraphs(Section):
     by_ngram: ByNgram | None = Field(
         default=None, description="Compare by runs of words; null = whole paragraphs."
     )
+    share_name: Text | None = Field(
+        default=None,
+        min_length=1,
+        description="Key of the share of a document's paragraphs that is marked, 0 to 1; null = not written.",
+    )
 
 
 class NearDocuments(Section):
@@ -148,6 +153,8 @@ class Dedupe(Section):
         marks = [getattr(self, kind).attribute_name for kind in kinds if getattr(self, kind) is not None]
         if not marks:
             raise refuse(f"marks nothing: give one of {', '.join(kinds)}")
+        if self.paragraphs is not None and self.paragraphs.share_name is not None:
+            marks.append(self.paragraphs.share_name)
         if (twice := first_repeated(marks)) is not None:
-            raise refuse(f"two kinds of repetition write one key: attribute_name {twice}")
+            raise refuse(f"two kinds of repetition write one key: {twice}")
         return self

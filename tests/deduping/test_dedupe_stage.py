@@ -430,3 +430,29 @@ def _seen(value, seen, skip_empty):
     known = value in seen
     seen.add(value)
     return known
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("line\n" * 9 + "line", [[0, 49, 0.9]]),
+        ("one\ntwo\n\ntwo", [[0, 12, 0.33333]]),
+        ("one\ntwo\nthree", [[0, 13, 0.0]]),
+        ("\n \n", []),
+        ("", None),
+    ],
+)
+def test_the_share_of_repeated_paragraphs_is_written_where_it_is_asked_for(dedupe, text, share):
+    corpus = dedupe({"p/0000": {"a.jsonl": [text]}}, Dedupe(paragraphs={"share_name": "repeated"}))
+
+    assert corpus.attributes()[0].get("repeated") == share
+
+
+def test_the_share_counts_repetitions_of_other_documents_and_by_runs_of_words(dedupe):
+    shards = {"p/0000": {"a.jsonl": ["one two three\nfour five six", "one two three\nseven eight nine"]}}
+    rules = Dedupe(paragraphs={"share_name": "repeated", "by_ngram": {"ngram_length": 2}})
+
+    assert [row["repeated"] for row in dedupe(shards, rules).attributes()] == [
+        [[0, 27, 0.0]],
+        [[0, 30, 0.5]],
+    ]

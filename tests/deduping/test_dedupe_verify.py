@@ -49,6 +49,8 @@ def deduped(dedupe):
         Dedupe(documents={"key": "$.id"}, min_words=1),
         Dedupe(paragraphs={"by_ngram": {"ngram_length": 1, "overlap_threshold": 0.4}}, skip_empty=False),
         Dedupe(paragraphs={"by_ngram": {"ngram_length": 2, "skip_short_paragraphs": True}}),
+        Dedupe(paragraphs={"share_name": "share"}),
+        Dedupe(paragraphs={"share_name": "share", "by_ngram": {"ngram_length": 2}}, min_length=4),
     ],
 )
 @pytest.mark.parametrize("one_in", [1, 2])
@@ -139,3 +141,14 @@ def test_copies_of_known_documents_are_checked_too(dedupe):
     with_known = DedupedShard("p", shard.files, RULES, shard.attributes, against=corpus.references["against"])
     assert list(find_wrong_survivors([with_known])) == []
     assert [violation.where for violation in find_wrong_survivors([shard])] == ["a.jsonl:1"] * 2
+
+
+def test_a_wrong_share_is_found(deduped):
+    corpus, shards = deduped(Dedupe(paragraphs={"share_name": "share"}))
+    path = Path(corpus.attribute_path("b.jsonl"))
+    content = path.read_text()
+    assert content.count("[[0,11,0.5]]") == 1
+    path.write_text(content.replace("[[0,11,0.5]]", "[[0,11,0.4]]"))
+
+    (violation,) = find_wrong_survivors(shards)
+    assert (violation.expected, violation.found) == ("share: [[0, 11, 0.5]]", "share: [[0, 11, 0.4]]")

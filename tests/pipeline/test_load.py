@@ -67,3 +67,14 @@ def test_the_set_that_deduping_writes_is_taken(small: Path, edit: Edit) -> None:
 
     with pytest.raises(RecipeError, match=r"small\.yaml:\d+: .*duplicates"):
         load(small)
+
+
+def test_a_rule_may_read_the_share_of_repeated_paragraphs(small: Path, edit: Edit) -> None:
+    edit("paragraphs: {}", "paragraphs: {share_name: repeated_share}")
+    edit(
+        "        - $.attributes[?(@.bff_duplicate_docs ",
+        "        - $.attributes[?(@.repeated_share[0][2] > 0.5)]\n"
+        "        - $.attributes[?(@.bff_duplicate_docs ",
+    )
+
+    assert not any("repeated_share" in warning for warning in load(small, str(small.parent)).warnings)
