@@ -40,6 +40,7 @@ class Check:
         severity: ``warn`` for what is suspicious, but may be meant.
         scope: ``partition`` looks at one at a time, ``whole`` at all that are built together.
         one_in: Of how many partitions one is looked at, chosen by its key; the first of all always is.
+        applies: Whether a recipe that has the stage gives the guarantee at all.
         version: Raised when the check looks at more.
     """
 
@@ -50,6 +51,7 @@ class Check:
     severity: Literal["error", "warn"] = "error"
     scope: Literal["partition", "whole"] = "partition"
     one_in: int = 1
+    applies: Callable[[LoadedRecipe], bool] = lambda loaded: True
     version: str = "1"
 
     def samples(self, key: str) -> bool:
@@ -98,10 +100,10 @@ class CheckOutcome:
 
 
 def checks_of(loaded: LoadedRecipe) -> list[Check]:
-    """Return the checks of the stages that a recipe has."""
+    """Return the checks of what a recipe has."""
     from mixle_assets.pipeline.guarantees import CHECKS
 
-    return [check for check in CHECKS if STAGES[check.stage].is_in(loaded)]
+    return [check for check in CHECKS if STAGES[check.stage].is_in(loaded) and check.applies(loaded)]
 
 
 def find_built(

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mixle_assets import storage
+from mixle_assets.deduping import verify as deduping
 from mixle_assets.manifest import Manifest, content_digest
 from mixle_assets.mixing import verify as mixing
 from mixle_assets.packing import verify as packing
+from mixle_assets.pipeline import column_checks, duplicate_checks
 from mixle_assets.pipeline.check import Check
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.work import Work, require_manifest
@@ -106,6 +108,38 @@ CHECKS: tuple[Check, ...] = (
         "attributes",
         "Every span lies inside its document's text, in code points.",
         _tagged(tagging.find_spans_outside_text),
+    ),
+    Check(
+        "every_document_has_its_row",
+        "duplicate_attributes",
+        "Each attribute file has exactly one row for each document of its file, with its id.",
+        duplicate_checks.each_shard(deduping.find_missing_rows),
+    ),
+    Check(
+        "exactly_the_repetitions_are_marked",
+        "duplicate_attributes",
+        "The texts, compared with each other again without hashes, give the marks of equal documents and "
+        "paragraphs that stand there; of large corpora the first gigabyte, by a part of the values.",
+        duplicate_checks.find_wrong_survivors,
+        scope="whole",
+        applies=duplicate_checks.compares,
+    ),
+    Check(
+        "exactly_the_contaminated_is_marked",
+        "duplicate_attributes",
+        "The paragraphs that are marked are those that stand in the reference set, letter for letter.",
+        duplicate_checks.each_shard(deduping.find_wrong_contamination),
+        applies=duplicate_checks.is_decontaminated,
+    ),
+    *(
+        Check(
+            "columns_hold_the_rows",
+            stage,
+            "The columns beside each attribute file hold its rows, types and order of keys included.",
+            column_checks.find_other_rows_in_columns,
+            applies=column_checks.writes_columns,
+        )
+        for stage in ("attributes", "duplicate_attributes")
     ),
     Check(
         "selected_characters_are_gone",

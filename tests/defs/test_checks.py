@@ -24,13 +24,20 @@ CHECKED = RECIPE.replace(
     "    output: {max_size_in_bytes: 1}\n  - name: notes",
     f"    span_replacement: [{SPAN}]\n    output: {{max_size_in_bytes: 1}}\n  - name: notes",
 )
+CHECKED = CHECKED.replace("{engine: serial}", "{engine: serial, attributes_format: parquet}").replace(
+    "dedupe: {documents: {}}",
+    "dedupe: {documents: {}, decontamination: {reference: [in/known.jsonl]}}",
+)
+KNOWN = "The first document of prose/0000 says hello."
 
 
 @pytest.fixture(scope="session")
 def whole_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the recipe, its documents, and everything built."""
     folder = tmp_path_factory.mktemp("whole")
-    report = build(load(write_corpus(folder, CHECKED), str(folder / "corpora")), SerialEngine())
+    recipe = write_corpus(folder, CHECKED)
+    (folder / "in/known.jsonl").write_text(json.dumps({"id": "known", "text": KNOWN}) + "\n")
+    report = build(load(recipe, str(folder / "corpora")), SerialEngine())
     assert report.failed == {}
     return folder
 
@@ -187,6 +194,7 @@ def forget_hits(loaded: LoadedRecipe) -> None:
 
 MIXED, ARRAY, EPOCH = "mixed_shards/prose-0000.jsonl.gz", "doc_arrays/prose-0000.arrow", "packed_epoch/0000"
 TAGGED = "attributes/quality/prose/0000.jsonl.gz"
+MARKED = "attributes/duplicates/prose/0000.jsonl.gz"
 LENGTH = "quality__char_length_v1__length"
 
 DAMAGE: dict[str, Callable[[LoadedRecipe], None]] = {
@@ -195,6 +203,17 @@ DAMAGE: dict[str, Callable[[LoadedRecipe], None]] = {
     "attributes.spans_inside_text": lambda loaded: edit_first_row(
         loaded, TAGGED, lambda row: row | {"attributes": {LENGTH: [[0, 99, 44.0]]}}
     ),
+    "attributes.columns_hold_the_rows": lambda loaded: edit_first_row(
+        loaded, TAGGED, lambda row: row | {"attributes": {LENGTH: [[0, 1, 44]]}}
+    ),
+    "duplicate_attributes.every_document_has_its_row": lambda loaded: cut_last_row(loaded, MARKED),
+    "duplicate_attributes.exactly_the_repetitions_are_marked": lambda loaded: edit_first_row(
+        loaded, MARKED, lambda row: row | {"attributes": {"bff_duplicate_docs": [[0, 40, 1]]}}
+    ),
+    "duplicate_attributes.exactly_the_contaminated_is_marked": lambda loaded: edit_first_row(
+        loaded, MARKED, lambda row: row | {"attributes": {"contaminated_spans": []}}
+    ),
+    "duplicate_attributes.columns_hold_the_rows": lambda loaded: cut_last_row(loaded, MARKED),
     "mixed_shards.selected_characters_are_gone": lambda loaded: edit_first_row(
         loaded, MIXED, lambda row: row | {"text": "The first document of prose/0000 says hello."}
     ),

@@ -81,7 +81,8 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
     task = EligibleTask(
         stream, loaded.recipe.tolerate, tuple(mixed), own_sets_of(stream), loaded.layout.eligible(shard)
     )
-    fingerprint = section(stream.filter, stream.dedupe, stream.compression.input, loaded.recipe.tolerate)
+    tolerate = loaded.recipe.tolerate.model_copy(update={"max_skipped_share": 1.0})  # changes no row
+    fingerprint = section(stream.filter, stream.dedupe, stream.compression.input, tolerate)
     output = Output("", f"{shard.key} eligible", task.output, fingerprint, inputs, files)
     return Work("content_hashes", shard.key, CODE_VERSION, write_eligible, task, (output,))
 
@@ -104,7 +105,7 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
         if eligible is not None:
             what = f"content_hashes {shard.key} (who passes the filter)"
             read.append(require_manifest(eligible, what=what).content_digest)
-        for reference in _references_of(loaded, stream):
+        for reference in references_of(loaded, stream):
             references[section(reference.role, stream.dedupe)] = reference
             files |= {f"reference/{file.name}": file.path for file in reference.files}
         shards.append(
@@ -156,7 +157,7 @@ class IndexWork(msgspec.Struct, frozen=True):
     folder: str
 
 
-def _references_of(loaded: LoadedRecipe, stream: Stream) -> list[ReferenceTask]:
+def references_of(loaded: LoadedRecipe, stream: Stream) -> list[ReferenceTask]:
     """Return the references of a stream: what it is deduped against and what it is decontaminated of.
 
     Raises:
