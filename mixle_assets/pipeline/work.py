@@ -7,7 +7,7 @@ is, anything else is built again. Which work there is stands in ``stages``; runn
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -18,10 +18,13 @@ from mixle_assets.formats.attribute_files import columns_path_of
 from mixle_assets.formats.codecs import read_chunks
 from mixle_assets.manifest import Manifest, content_digest, decode_manifest, encode_manifest
 from mixle_assets.planning.layout import manifest_path
-from mixle_assets.records import FileStamp, Written
+from mixle_assets.records import Counts, FileStamp, Written
 
 NO_COLUMNS = "its columns are not written"
 """Why an attribute file is looked at again that lacks nothing else; its rows are not made anew."""
+
+SKIPPED = ("malformed_row", "not_encodable")
+"""Reasons to drop a record that would be errors if the recipe did not tolerate them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Output:
         inputs: Name to content digest of each output of ours that is read.
         files: Name to location of each external file that is read.
         columns: Of an attribute file: whether its rows also stand beside it as columns; None for any other.
+        max_skipped_share: Share of its records that may be skipped as malformed; a part of no content.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Output:
     inputs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     columns: bool | None = None
+    max_skipped_share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,12 @@ class Work:
     chooses: bool = False
     together: bool = False
     kept_in_bytes: Mapping[str, int] = field(default_factory=dict)
+
+    def limited_to(self, share: float) -> Work:
+        """Return this work with outputs of which that share of records may be skipped."""
+        return replace(
+            self, outputs=tuple(replace(output, max_skipped_share=share) for output in self.outputs)
+        )
 
 
 def read_manifest(output_path: str) -> Manifest | None:
@@ -135,6 +146,8 @@ def _find_change(output: Output, code_version: str, manifest: Manifest) -> str |
         return "the recipe changed"
     if manifest.code_version != code_version:
         return f"the code changed: version {manifest.code_version} to {code_version}"
+    if (excess := _find_excess(output, manifest.counts)) is not None:
+        return excess
     expected = {*output.inputs, *output.files}
     if expected != set(manifest.inputs):
         changed = sorted(expected ^ set(manifest.inputs))
@@ -162,6 +175,19 @@ def find_pending(work: Work) -> tuple[Output, ...]:
     """Return the outputs of a piece of work that must be built."""
     current = find_current(work)
     return tuple(output for output in work.outputs if output.path not in current)
+
+
+def _find_excess(output: Output, counts: Counts) -> str | None:
+    """Return that more records were skipped than may be, or None."""
+    skipped = {reason: counts.dropped[reason] for reason in SKIPPED if reason in counts.dropped}
+    number = sum(skipped.values())
+    if number <= output.max_skipped_share * counts.num_in:
+        return None
+    reasons = ", ".join(f"{by:,} {reason}" for reason, by in skipped.items())
+    return (
+        f"{number:,} of {counts.num_in:,} records were skipped ({reasons}); "
+        f"tolerate.max_skipped_share is {output.max_skipped_share:g}"
+    )
 
 
 def find_damage(path: str, manifest: Manifest) -> str | None:
@@ -266,6 +292,8 @@ def _manifest_of(work: Work, output: Output, written: Written) -> Manifest:
             f"{sum(counts.dropped.values())} dropped: {counts.num_missing} are unaccounted for",
             path=output.path,
         )
+    if (excess := _find_excess(output, counts)) is not None:
+        raise ShardError(f"{work.stage} {output.key}: {excess}", path=output.path)
     inputs = {name: FileStamp(digest) for name, digest in output.inputs.items()}
     for name, path in output.files.items():
         inputs[name] = written.read.get(path) or stamp_of(path)

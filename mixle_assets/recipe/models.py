@@ -18,6 +18,7 @@ from mixle_assets.recipe.dedupe import Prefer
 from mixle_assets.recipe.dolma import find_fault_in_dolma_stream
 from mixle_assets.recipe.scalars import (
     FrozenDict,
+    Real,
     Section,
     Spelled,
     Switch,
@@ -155,7 +156,14 @@ class Tolerate(Section):
         default="error", description="A foreign attribute file that is missing or short."
     )
     malformed_row: Annotated[Literal["error", "skip"], BeforeValidator(choice)] = Field(
-        default="error", description="A line that is not a document."
+        default="error", description="A line that is not a document, or that no tokenizer engine can encode."
+    )
+    max_skipped_share: Real = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="With `malformed_row: skip`: the share of a shard's records that may be skipped; a shard "
+        "that would skip more fails.",
     )
     key_collision: Annotated[Literal["error", "last"], BeforeValidator(choice)] = Field(
         default="error", description="Two sets that write one attribute key; `last` = the later listed wins."
@@ -163,6 +171,14 @@ class Tolerate(Section):
     dead_rule: Annotated[Literal["error", "warn"], BeforeValidator(choice)] = Field(
         default="error", description="A rule over attributes that nothing writes."
     )
+
+    @model_validator(mode="after")
+    def _limit_what_is_skipped(self) -> Tolerate:
+        if self.max_skipped_share < 1 and self.malformed_row == "error":
+            raise refuse(
+                "limits nothing while malformed_row is error: set it to skip", key="max_skipped_share"
+            )
+        return self
 
 
 class Execution(Section):

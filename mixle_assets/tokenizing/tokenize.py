@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +154,7 @@ class _ShardTokenizer:
         self._tokenizer = tokenizer
         self.statistics = ShardStatistics(tokenizer)
         self.num_compared = 0
-        self.not_encodable: list[dict[str, str]] = []
+        self.not_encodable: list[dict[str, Any]] = []
 
     def batches(self) -> Iterator[DocBatch]:
         batch = _Batch()
@@ -227,7 +228,9 @@ class _ShardTokenizer:
     def _drop(self, batch: _Batch, row: int, reason: str) -> None:
         self.counts.drop("not_encodable")
         if len(self.not_encodable) < MAX_LISTED:
-            self.not_encodable.append({"provenance": batch.provenances[row], "reason": reason})
+            self.not_encodable.append(
+                {"id": batch.ids[row], "provenance": batch.provenances[row], "reason": reason}
+            )
         batch.remove(row)
 
 

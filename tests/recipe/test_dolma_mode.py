@@ -129,6 +129,7 @@ def test_what_published_configs_use_is_understood():
     assert recipe.tolerate.model_dump() == {
         "missing_attributes": "error",
         "malformed_row": "error",
+        "max_skipped_share": 1.0,
         "key_collision": "last",
         "dead_rule": "warn",
     }

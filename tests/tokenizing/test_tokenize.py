@@ -332,9 +332,9 @@ def test_or_it_is_skipped_with_its_reason_where_the_recipe_says_so(tmp_path, mon
 
     assert arrays_of(task) == [[64], [65]]
     assert written.counts.dropped == {"not_encodable": 2}
-    assert [entry["provenance"] for entry in written.details["not_encodable"]] == [
-        "prose/0000.jsonl:2",
-        "prose/0000.jsonl:4",
+    assert [(entry["id"], entry["provenance"]) for entry in written.details["not_encodable"]] == [
+        ("d2", "prose/0000.jsonl:2"),
+        ("d4", "prose/0000.jsonl:4"),
     ]
     assert "overflow" in written.details["not_encodable"][0]["reason"]
 

@@ -48,7 +48,8 @@ class Stage:
         module, _, function = self.finder.partition(":")
         find: Callable[[LoadedRecipe, str], Sequence[Work]]
         find = getattr(importlib.import_module(f"mixle_assets.pipeline.stages.{module}"), function)
-        return find(loaded, key)
+        share = loaded.recipe.tolerate.max_skipped_share
+        return [work.limited_to(share) for work in find(loaded, key)]
 
     def keys(self, loaded: LoadedRecipe) -> tuple[str, ...]:
         """Return all partitions of this stage; those of shards need a plan."""

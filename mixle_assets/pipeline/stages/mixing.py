@@ -113,7 +113,8 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
             stream.output.min_text_length,
             stream.output.discard_fields,
             stream.compression.input,
-            loaded.recipe.tolerate.model_copy(update={"dead_rule": "error"}),  # said at load, changes no row
+            # What is said at load, or fails a shard, changes no row.
+            loaded.recipe.tolerate.model_copy(update={"dead_rule": "error", "max_skipped_share": 1.0}),
             [(file.name, [name for name, _ in file.attributes]) for file in task.files],
         ),
         inputs=inputs,
