@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import importlib.metadata
 import platform
 import shutil
@@ -19,6 +18,7 @@ from benchmarks.attributes import SETS, make_attributes
 from benchmarks.measure import Contender, interleave, ratio, table
 from benchmarks.peers import PINS, peer_program
 from benchmarks.recipes import FORMS, write_config
+from mixle_assets.formats.codecs import read_chunks
 
 _ROOT = Path(__file__).parent.parent
 
@@ -77,7 +77,7 @@ def _limit(corpus: Path, ours: Path, folder: Path, codec: str) -> Contender:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in _shards(ours):
-        (folder / path.name).with_suffix(".plain").write_bytes(gzip.decompress(path.read_bytes()))
+        (folder / path.name).with_suffix(".plain").write_bytes(_rows(path))
     inputs = [corpus / "documents", *(corpus / "attributes" / name for name in SETS)]
     return Contender(
         [sys.executable, "-m", "benchmarks", "limit", str(folder), codec, *map(str, inputs)],
@@ -90,9 +90,13 @@ def _remove(*folders: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _rows(shard: Path) -> bytes:
+    return b"".join(read_chunks(str(shard)))
+
+
 def _shards(folder: Path) -> list[Path]:
     """The shards in order; Dolma calls the last one .json.gz."""
-    paths = [path for path in folder.glob("c4-*") if path.suffix == ".gz"]
+    paths = [path for path in folder.glob("c4-*") if path.suffix in (".gz", ".zst")]
     return sorted(paths, key=lambda path: path.name.split(".")[0])
 
 
@@ -109,8 +113,8 @@ def _compare(ours: Path, theirs: Path) -> tuple[int, int]:
     number = differing = 0
     for mine, other in zip(_shards(ours), _shards(theirs), strict=True):
         rows = zip(
-            gzip.decompress(mine.read_bytes()).split(b"\n"),
-            gzip.decompress(other.read_bytes()).split(b"\n"),
+            _rows(mine).split(b"\n"),
+            _rows(other).split(b"\n"),
             strict=True,
         )
         may_differ = _num_overlapping(mine)
@@ -156,7 +160,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--peer", action="append", choices=sorted(PINS), default=[])
     parser.add_argument("--form", action="append", choices=FORMS, default=[])
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--codec", choices=("gz",), default="gz")
+    parser.add_argument("--codec", choices=("gz", "zst"), default="gz", help="of our output; peers write gz")
     given = parser.parse_args(arguments)
     compare_mix(
         given.corpus,
