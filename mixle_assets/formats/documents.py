@@ -103,6 +103,11 @@ class TextReader(_RowReader):
     def __iter__(self) -> Iterator[tuple[int, Document]]:
         return chain.from_iterable(map(self._documents_of, self._lines.blocks()))
 
+    def blocks(self) -> Iterator[tuple[Block, Iterable[tuple[int, Document]]]]:
+        """Yield the same documents by blocks, each with its lines, for a reader that looks at the bytes too."""
+        for block in self._lines.blocks():
+            yield block, self._documents_of(block)
+
     def _documents_of(self, block: Block) -> Iterable[tuple[int, Document]]:
         first, content, codes, ends = block
         try:

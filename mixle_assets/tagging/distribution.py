@@ -6,12 +6,17 @@ Only sums over one file in one order; laying several files together is reporting
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 _FOLD_EVERY = 4096
 """Scores of one measure that are kept before they are folded into its histogram."""
+_UNITS_IN_ONE = 100_000
+"""Scores have five decimals."""
+_LARGEST_SUM = 2**62
 
 
 class Distribution:
@@ -55,7 +60,7 @@ class Distribution:
 class _Folded:
     def __init__(self) -> None:
         self.count = 0
-        self.total = 0.0
+        self.total = 0  # in units of the last decimal
         self.least = math.inf
         self.greatest = -math.inf
         self.buckets: dict[int, int] = {}
@@ -63,8 +68,7 @@ class _Folded:
     def add(self, scores: list[float]) -> None:
         values = np.array(scores, np.float64)
         self.count += len(values)
-        # fsum is exact: the mean does not depend on how the list was cut by more than its last digit.
-        self.total += math.fsum(scores)
+        self.total += _sum_in_units(values)
         self.least = min(self.least, float(values.min()))
         self.greatest = max(self.greatest, float(values.max()))
         # abs(value) = fraction * 2**exponent with 0.5 <= fraction < 1; halves of an octave are 2 and 3.
@@ -81,9 +85,21 @@ class _Folded:
             "documents": self.count - num_repeated,
             "min": self.least,
             "max": self.greatest,
-            "mean": round(self.total / self.count, 6),
+            "mean": round(self.total / (self.count * _UNITS_IN_ONE), 6),
             "histogram": [[*_bounds(number), self.buckets[number]] for number in sorted(self.buckets)],
         }
+
+
+def _sum_in_units(values: NDArray[np.float64]) -> int:
+    """Return the sum of scores in units of their last decimal: whole numbers, so no cut changes it."""
+    with np.errstate(over="ignore"):
+        units = np.rint(values * _UNITS_IN_ONE)
+    if np.abs(units).max() * len(units) < _LARGEST_SUM:
+        return int(units.astype(np.int64).sum())
+    return sum(
+        int(unit) if math.isfinite(unit) else int(value) * _UNITS_IN_ONE
+        for unit, value in zip(units.tolist(), values.tolist(), strict=True)
+    )
 
 
 def _bounds(number: int) -> tuple[float, float]:
@@ -91,5 +107,7 @@ def _bounds(number: int) -> tuple[float, float]:
     if number == 0:
         return 0.0, 0.0
     octave, half = divmod(abs(number), 4)
-    low, high = math.ldexp(half / 4, octave - 1100), math.ldexp((half + 1) / 4, octave - 1100)
+    low = math.ldexp(half / 4, octave - 1100)
+    is_last = octave - 1100 == sys.float_info.max_exp and half == 3
+    high = sys.float_info.max if is_last else math.ldexp((half + 1) / 4, octave - 1100)
     return (low, high) if number > 0 else (-high, -low)

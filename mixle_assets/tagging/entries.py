@@ -15,13 +15,32 @@ from typing import Any, NamedTuple, NewType, TypeAlias
 
 from mixle_assets import storage
 from mixle_assets.errors import RecipeError
+from mixle_assets.formats.lines import Block
 from mixle_assets.manifest import new_hasher
 from mixle_assets.records import FileStamp
+from mixle_assets.tagging.views import Measures
 
 FilePath = NewType("FilePath", str)
 """Annotates a parameter that names a file: relative to the recipe, and its content counts, not its place."""
 
 KnownMeasures: TypeAlias = Iterable[str] | Callable[[Mapping[str, Any]], Iterable[str]] | None
+
+
+class Sieve(NamedTuple):
+    """What a tagger knows of documents before they are decoded, where most hold nothing for it.
+
+    Attributes:
+        make: Returns a function from a block of lines to one number for each: 0 where the document surely
+            holds nothing, else what it may hold.
+        measure: Measures a document, given that number as ``may_hold``, if it is not 0.
+        nothing: Returns the scores of all others from their text; each is of the whole text.
+        measures: The measures of these scores.
+    """
+
+    make: Callable[[], Callable[[Block], list[int]]]
+    measure: Callable[..., Measures]
+    nothing: Callable[[str], tuple[float, ...]]
+    measures: tuple[str, ...]
 
 
 class Entry(NamedTuple):
@@ -34,6 +53,7 @@ class Entry(NamedTuple):
         measures: All measures it can write, or a function that tells them from the parameters; None if they
             depend on the document.
         summary: First line of its docstring.
+        sieve: Passes over documents that hold nothing; the values are those without it.
     """
 
     name: str
@@ -41,6 +61,7 @@ class Entry(NamedTuple):
     version: str
     measures: KnownMeasures
     summary: str
+    sieve: Sieve | None = None
 
 
 def measures_of(entry: Entry, bound: Mapping[str, Any]) -> tuple[str, ...] | None:

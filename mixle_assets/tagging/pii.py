@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mixle_assets.records import SpanRow
+from mixle_assets.tagging.entries import Sieve
+from mixle_assets.tagging.pii_sieve import ANYTHING, EMAIL, IP, OTHER_DIGITS, PHONE, CandidateFinder
 from mixle_assets.tagging.registry import tagger
 from mixle_assets.tagging.views import DocumentView, Measures
 
@@ -51,6 +53,18 @@ def _before_at() -> re.Pattern[str]:
 
 
 @functools.cache
+def _plain_email() -> re.Pattern[str]:
+    """An address between white space, a word before it: nothing that the pattern could begin at sooner."""
+    return re.compile(f"(?<=[^{_AROUND}]) ([^{_AROUND}][^\\s@]*@[^{_NOT_IN_DOMAIN}]+?)[{_AROUND}]?\\s")
+
+
+@functools.cache
+def _marks() -> re.Pattern[str]:
+    """The run of marks and white space before an address."""
+    return re.compile(f"[{_AROUND}]+")
+
+
+@functools.cache
 def _phone(*, over_lines: bool) -> re.Pattern[str]:
     """A number that has white space before it; over lines, a line feed is white space as any other."""
     return re.compile((r"(?<=\s)" if over_lines else r"(?<=[^\S\n])") + _PHONE_CORE.format(r"\d"))
@@ -67,12 +81,11 @@ def _automaton(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-_SPACE_IN_LINE = r"[\t\x0b\x0c\r\x1c-\x1f ]"
-_SPACE = r"[\t-\r\x1c-\x1f ]"
+# White space, and the question mark that stands for what is beyond ASCII.
+_SPACE_IN_LINE = r"[\t\x0b\x0c\r\x1c-\x1f ?]"
+_SPACE = r"[\t-\r\x1c-\x1f ?]"
 _ANY_PHONE = _PHONE_CORE.format(_DIGIT)
 _ANY_IP = r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
-_ANY_NUMBER = f"{_ANY_PHONE}|{_ANY_IP}"
-"""Misses no phone number and no address of a machine, nor the line that it stands in."""
 
 
 @functools.cache
@@ -94,7 +107,7 @@ def _kinds_of_numbers() -> Callable[[bytes], list[int] | None]:
     return match
 
 
-def find_emails(text: str) -> Iterator[tuple[int, int, str]]:
+def find_emails(text: str, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int, str]]:
     r"""Yield start, end and captured address of Dolma's e-mail matches, in linear time.
 
     The pattern is ``A*([^\s@]+@D+?)A?\s`` with ``A`` = one of ``. @ , ? ! ; : ) (`` or white space, and
@@ -102,20 +115,34 @@ def find_emails(text: str) -> Iterator[tuple[int, int, str]]:
     tried once::
 
         "me at jane@x.com or"    the match is " jane@x.com ", the address "jane@x.com"
+
+    Args:
+        text: The text.
+        start: Where to begin; what stands before is not looked at.
+        stop: Where to end, default the end of the text; what stands there or later is not looked at.
     """
-    position = 0
-    at = text.find("@")
+    stop = len(text) if stop is None else stop
+    match_plain = _plain_email().match
+    position = start
+    at = text.find("@", position, stop)
     while at >= 0:
+        space = text.rfind(" ", position, at)
+        plain = match_plain(text, space, stop) if space > position else None
+        if plain is not None and plain.end() > at:
+            yield space, plain.end(), plain[1]
+            position = plain.end()
+            at = text.find("@", position, stop)
+            continue
         if at > position and _is_local(text[at - 1]):
-            found = _domain().match(text, at + 1)
+            found = _domain().match(text, at + 1, stop)
             if found is not None:
                 start = _start_of_email(text, position, at)
-                address, end = _email_from(text, start, at, found)
+                address, end = _email_from(text, start, at, stop, found)
                 yield start, end, address
                 position = end
-                at = text.find("@", position)
+                at = text.find("@", position, stop)
                 continue
-        at = text.find("@", at + 1)
+        at = text.find("@", at + 1, stop)
 
 
 def _start_of_email(text: str, position: int, at: int) -> int:
@@ -130,31 +157,30 @@ def _start_of_email(text: str, position: int, at: int) -> int:
         window *= 8
 
 
-def _email_from(text: str, start: int, at: int, found: re.Match[str]) -> tuple[str, int]:
+def _email_from(text: str, start: int, at: int, stop: int, found: re.Match[str]) -> tuple[str, int]:
     """Return address and end of the match that begins at ``start``, which is known to reach ``at``.
 
     The marks before the address are taken greedily, so a later ``@`` may come first: in ``.@.., b@c.d `` the
     run of marks goes up to ``b``.
     """
-    first = start
-    while first < len(text) and _is_around(text[first]):
-        first += 1
+    marks = _marks().match(text, start, stop)
+    first = marks.end() if marks is not None else start
     if first < at:
         return text[first : found.end(1)], found.end()
     candidates = []
-    if first < len(text):
-        stop = first
-        while stop < len(text) and _is_local(text[stop]):
-            stop += 1
-        if stop < len(text) and text[stop] == "@":
-            candidates.append((first, stop))
+    if first < stop:
+        place = first
+        while place < stop and _is_local(text[place]):
+            place += 1
+        if place < stop and text[place] == "@":
+            candidates.append((first, place))
     place = text.rfind("@", start, first)
     while place > at:
         if _is_local(text[place - 1]):
             candidates.append((place - 1, place))
         place = text.rfind("@", start, place)
     for local, place in candidates:
-        other = _domain().match(text, place + 1)
+        other = _domain().match(text, place + 1, stop)
         if other is not None:
             return text[local : other.end(1)], other.end()
     return text[at - 1 : found.end(1)], found.end()
@@ -164,19 +190,17 @@ def _is_local(character: str) -> bool:
     return character != "@" and not character.isspace()
 
 
-def _is_around(character: str) -> bool:
-    return character in ".@,?!;:)(" or character.isspace()
-
-
-def find_phones(text: str, *, over_lines: bool) -> Iterator[tuple[int, int]]:
+def find_phones(text: str, *, over_lines: bool, may_hold: int = ANYTHING) -> Iterator[tuple[int, int]]:
     """Yield start and end of Dolma's phone matches: all white space before the number belongs to them.
 
     Args:
         text: The text.
         over_lines: Whether that white space may hold line feeds, or ends at one.
+        may_hold: What is known of the text: without ``OTHER_DIGITS``, a faster search will do.
     """
+    is_slow = may_hold & OTHER_DIGITS and not text.isascii()
     position = 0
-    for number_start, end in _ascii_phones(text, over_lines) if text.isascii() else _phones(text, over_lines):
+    for number_start, end in _phones(text, over_lines) if is_slow else _ascii_phones(text, over_lines):
         start = number_start
         while start > position and text[start - 1].isspace() and (over_lines or text[start - 1] != "\n"):
             start -= 1
@@ -185,14 +209,21 @@ def find_phones(text: str, *, over_lines: bool) -> Iterator[tuple[int, int]]:
 
 
 def _ascii_phones(text: str, over_lines: bool) -> Iterator[tuple[int, int]]:
-    """Yield numbers without the white space before them; in ASCII both engines know the same digits."""
-    pattern = (_SPACE if over_lines else _SPACE_IN_LINE) + _PHONE_CORE.format("[0-9]")
-    for found in _automaton(pattern).finditer(text.encode()):
-        yield found.start() + 1, found.end()
+    """Yield numbers of ASCII digits, without the white space before them."""
+    search = _automaton((_SPACE if over_lines else _SPACE_IN_LINE) + _PHONE_CORE.format("[0-9]")).search
+    encoded = _with_question_marks(text)
+    found = search(encoded)
+    while found is not None:
+        # A question mark stands for white space beyond ASCII, or for anything else.
+        if text[found.start()].isspace():
+            yield found.start() + 1, found.end()
+            found = search(encoded, found.end())
+        else:
+            found = search(encoded, found.start() + 1)
 
 
 def _phones(text: str, over_lines: bool) -> Iterator[tuple[int, int]]:
-    """Yield the same from any text: re2 names the lines, the exact pattern looks at them alone."""
+    """Yield numbers of any digits: re2 names the lines, the exact pattern looks at them alone."""
     pattern = _phone(over_lines=over_lines)
     end_of_line = 0
     for candidate in _automaton(_ANY_PHONE).finditer(text):
@@ -205,21 +236,28 @@ def _phones(text: str, over_lines: bool) -> Iterator[tuple[int, int]]:
 
 def find_ips(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of Dolma's IPv4 matches; digits may touch them on either side."""
-    for found in _automaton(_IP).finditer(text.encode() if text.isascii() else text):
+    for found in _automaton(_IP).finditer(_with_question_marks(text)):
         yield found.span()
 
 
-def _find_numbers(text: str, *, over_lines: bool) -> dict[str, list[SpanRow]]:
+def _with_question_marks(text: str) -> bytes:
+    """Return the text with a byte for each character: ``?`` for all beyond ASCII."""
+    return text.encode("ascii", "replace")
+
+
+def _what_may_be_in(text: str) -> int:
+    """Return what a text may hold, where no sieve has said it."""
+    kinds = _kinds_of_numbers()(text.encode()) or ()
+    return EMAIL | (PHONE | OTHER_DIGITS if 0 in kinds else 0) | (IP if 1 in kinds else 0)
+
+
+def _find_numbers(text: str, may_hold: int, *, over_lines: bool) -> dict[str, list[SpanRow]]:
     """Return the spans of phone numbers and addresses of machines; both lie within a line."""
-    kinds = _kinds_of_numbers()(text.encode())
-    return _locate_numbers(text, kinds, over_lines=over_lines) if kinds else {}
-
-
-def _locate_numbers(text: str, kinds: list[int], *, over_lines: bool) -> dict[str, list[SpanRow]]:
     spans = {}
-    if 0 in kinds:
-        spans["PHONE_NUMBER"] = [[*span, 1.0] for span in find_phones(text, over_lines=over_lines)]
-    if 1 in kinds:
+    if may_hold & PHONE:
+        phones = find_phones(text, over_lines=over_lines, may_hold=may_hold)
+        spans["PHONE_NUMBER"] = [[*span, 1.0] for span in phones]
+    if may_hold & IP:
         spans["IP_ADDRESS"] = [[*span, 1.0] for span in find_ips(text)]
     return spans
 
@@ -235,68 +273,36 @@ def _is_article_number(text: str, start: int, end: int) -> bool:
     return "isbn" in context or "doi" in context or "#" in context
 
 
-def _find_in_text(text: str) -> dict[str, list[SpanRow]]:
+def _find_in_text(text: str, may_hold: int) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the variants find them that look at the whole text."""
     emails = [[start, end, 1.0] for start, end, _ in find_emails(text) if _is_address(text[start:end])]
     numbers = {
         name: [span for span in spans if not _is_article_number(text, span[0], span[1])]
-        for name, spans in _find_numbers(text, over_lines=True).items()
+        for name, spans in _find_numbers(text, may_hold, over_lines=True).items()
     }
     return {name: spans for name, spans in {"EMAIL_ADDRESS": emails, **numbers}.items() if spans}
 
 
-def _find_in_paragraphs(text: str) -> dict[str, list[SpanRow]]:
+def _find_in_paragraphs(text: str, may_hold: int) -> dict[str, list[SpanRow]]:
     """Return the spans of each type as the fast variant finds them: paragraph by paragraph."""
-    encoded = text.encode()
-    candidate = _automaton(_ANY_NUMBER).search(encoded)
+    found: dict[str, list[SpanRow]] = {}
     at = text.find("@")
-    # Most texts hold nothing, and are done with here.
-    if (candidate is None and at < 0) or text.count("?") > _MANY_QUESTION_MARKS:
+    if at >= 0:
+        emails = found["EMAIL_ADDRESS"] = []
+        while at >= 0:
+            end_of_paragraph = text.find("\n", at) + 1 or len(text)
+            for start, end, address in find_emails(text, text.rfind("\n", 0, at) + 1, end_of_paragraph):
+                if _is_address(address):
+                    emails.append([start, end, 1.0])
+            at = text.find("@", end_of_paragraph)
+    found |= _find_numbers(text, may_hold, over_lines=False)
+    if not any(found.values()) or text.count("?") > _MANY_QUESTION_MARKS:
         return {}
-    emails = []
-    while at >= 0:
-        offset = text.rfind("\n", 0, at) + 1
-        end_of_paragraph = text.find("\n", at) + 1 or len(text)
-        for start, end, address in find_emails(text[offset:end_of_paragraph]):
-            if _is_address(address):
-                emails.append([offset + start, offset + end, 1.0])
-        at = text.find("@", end_of_paragraph)
-    phones, ips = _find_numbers_in_lines(text, encoded, candidate) if candidate is not None else ([], [])
-    found = {"EMAIL_ADDRESS": emails, "PHONE_NUMBER": phones, "IP_ADDRESS": ips}
-    return {name: spans for name, spans in found.items() if spans}
+    return {name: found[name] for name in _TYPES if found.get(name)}
 
 
-def _find_numbers_in_lines(text: str, encoded: bytes, candidate: Any) -> tuple[list[SpanRow], list[SpanRow]]:
-    """Return the spans of phone numbers and of addresses of machines; only lines with a candidate are read.
-
-    Args:
-        text: The text.
-        encoded: The same in UTF-8.
-        candidate: The first match of ``_ANY_NUMBER`` in it.
-    """
-    is_ascii = len(encoded) == len(text)
-    phones: list[SpanRow] = []
-    ips: list[SpanRow] = []
-    position = 0  # in bytes, and the same place in characters
-    offset = 0
-    while candidate is not None:
-        start = encoded.rfind(b"\n", position, candidate.start()) + 1 or position
-        end = encoded.find(b"\n", candidate.start())
-        end = len(encoded) if end < 0 else end
-        offset = start if is_ascii else offset + len(encoded[position:start].decode())
-        line = encoded[start:end].decode()
-        phones += ([offset + a, offset + b, 1.0] for a, b in find_phones(line, over_lines=False))
-        ips += ([offset + a, offset + b, 1.0] for a, b in find_ips(line))
-        offset += len(line)
-        position = end
-        candidate = _automaton(_ANY_NUMBER).search(encoded, end)
-    return phones, ips
-
-
-@tagger("pii_regex_with_counts_fast_v2", measures=[*_TYPES, "doc_count", "doc_frac"])
-def find_pii_by_paragraph(document: DocumentView) -> Measures:
-    """E-mail, US phone and IPv4 spans paragraph by paragraph, their number, and their share plus one."""
-    found = _find_in_paragraphs(document.text)
+def _measure_paragraphs(document: DocumentView, may_hold: int) -> Measures:
+    found = _find_in_paragraphs(document.text, may_hold)
     length = len(document.text)
     if not found:
         return {"doc_count": 0, "doc_frac": 1.0 if length else -1.0}
@@ -308,24 +314,57 @@ def find_pii_by_paragraph(document: DocumentView) -> Measures:
     }
 
 
-@tagger("pii_regex_v1", measures=[*_TYPES, "doc"])
-def find_pii_v1(document: DocumentView) -> Measures:
-    """As ``pii_regex_v2``, which does not stop at a text without words as this one did in Dolma."""
-    return find_pii_v2(document)
-
-
-@tagger("pii_regex_v2", measures=[*_TYPES, "doc"])
-def find_pii_v2(document: DocumentView) -> Measures:
-    """E-mail, US phone and IPv4 spans, and their number for each word (-1 without words)."""
-    found = _find_in_text(document.text)
+def _measure_text(document: DocumentView, may_hold: int) -> dict[str, Any]:
+    found = _find_in_text(document.text, may_hold)
     num_words = len(document.words)
     return {**found, "doc": sum(map(len, found.values())) / num_words if num_words else -1.0}
 
 
-@tagger("pii_regex_with_counts_v2", measures=[*_TYPES, "doc", "doc_count"])
+def _measure_text_and_count(document: DocumentView, may_hold: int) -> Measures:
+    measures = _measure_text(document, may_hold)
+    return {**measures, "doc_count": sum(len(measures.get(name, ())) for name in _TYPES)}
+
+
+def _has_words(text: str) -> bool:
+    return bool(text) and not text.isspace()
+
+
+_IN_PARAGRAPHS = Sieve(
+    CandidateFinder,
+    _measure_paragraphs,
+    lambda text: (0.0, 1.0) if text else (0.0, -1.0),
+    ("doc_count", "doc_frac"),
+)
+_IN_TEXT = Sieve(
+    CandidateFinder, _measure_text, lambda text: (0.0,) if _has_words(text) else (-1.0,), ("doc",)
+)
+_IN_TEXT_COUNTED = Sieve(
+    CandidateFinder,
+    _measure_text_and_count,
+    lambda text: (0.0, 0.0) if _has_words(text) else (-1.0, 0.0),
+    ("doc", "doc_count"),
+)
+
+
+@tagger("pii_regex_with_counts_fast_v2", measures=[*_TYPES, "doc_count", "doc_frac"], sieve=_IN_PARAGRAPHS)
+def find_pii_by_paragraph(document: DocumentView) -> Measures:
+    """E-mail, US phone and IPv4 spans paragraph by paragraph, their number, and their share plus one."""
+    return _measure_paragraphs(document, _what_may_be_in(document.text))
+
+
+@tagger("pii_regex_v1", measures=[*_TYPES, "doc"], sieve=_IN_TEXT)
+def find_pii_v1(document: DocumentView) -> Measures:
+    """As ``pii_regex_v2``, which does not stop at a text without words as this one did in Dolma."""
+    return _measure_text(document, _what_may_be_in(document.text))
+
+
+@tagger("pii_regex_v2", measures=[*_TYPES, "doc"], sieve=_IN_TEXT)
+def find_pii_v2(document: DocumentView) -> Measures:
+    """E-mail, US phone and IPv4 spans, and their number for each word (-1 without words)."""
+    return _measure_text(document, _what_may_be_in(document.text))
+
+
+@tagger("pii_regex_with_counts_v2", measures=[*_TYPES, "doc", "doc_count"], sieve=_IN_TEXT_COUNTED)
 def find_pii_with_counts(document: DocumentView) -> Measures:
     """As ``pii_regex_v2``, and the number of spans."""
-    found = _find_in_text(document.text)
-    num_spans = sum(map(len, found.values()))
-    num_words = len(document.words)
-    return {**found, "doc": num_spans / num_words if num_words else -1.0, "doc_count": num_spans}
+    return _measure_text_and_count(document, _what_may_be_in(document.text))

@@ -22,6 +22,7 @@ from mixle_assets.manifest import digest_of
 from mixle_assets.tagging.entries import (
     Entry,
     KnownMeasures,
+    Sieve,
     bind,
     file_parameters_of,
     is_relative,
@@ -65,6 +66,7 @@ class Tagger(NamedTuple):
         measures: All measures it can write, None if they depend on the document.
         files: Locations of the files it was given.
         memory_in_bytes: What it says it keeps in each worker, 0 if it does not say.
+        sieve: Passes over documents that hold nothing, if it has one.
     """
 
     name: str
@@ -73,13 +75,14 @@ class Tagger(NamedTuple):
     measures: tuple[str, ...] | None
     files: tuple[str, ...]
     memory_in_bytes: int
+    sieve: Sieve | None
 
 
 _ENTRIES: dict[str, Entry] = {}
 
 
 def tagger(
-    name: str, *, version: str = "1", measures: KnownMeasures = None
+    name: str, *, version: str = "1", measures: KnownMeasures = None, sieve: Sieve | None = None
 ) -> Callable[[Function], Function]:
     """Register the decorated function or class under ``name``.
 
@@ -88,6 +91,7 @@ def tagger(
         version: To be raised whenever a value changes.
         measures: All measures it can write, or a function from its parameters to them, if that is known
             beforehand; rules over others are then dead.
+        sieve: Passes over documents that hold nothing; for a tagger without parameters.
 
     Raises:
         ValueError: The name is taken.
@@ -97,7 +101,7 @@ def tagger(
         if name in _ENTRIES:
             raise ValueError(f"the tagger {name!r} is registered twice")
         summary = (inspect.getdoc(make) or "").partition("\n")[0]
-        _ENTRIES[name] = Entry(name, make, version, measures, summary)
+        _ENTRIES[name] = Entry(name, make, version, measures, summary, sieve)
         return make
 
     return register
@@ -228,6 +232,7 @@ def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
         measures=measures_of(entry, bound),
         files=tuple(bound[name] for name in file_parameters_of(entry) if bound[name] is not None),
         memory_in_bytes=int(getattr(measure, "memory_in_bytes", 0)),
+        sieve=entry.sieve,
     )
 
 

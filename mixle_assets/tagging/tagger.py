@@ -1,32 +1,26 @@
 """The pass over one document file that writes its attribute files, one for each wanted set.
 
-What is measured stands in the taggers; that a row fits its document is checked here, before it is written.
+What is measured stands in the taggers; what becomes of it in one row in ``set_pass``.
 """
 
 from __future__ import annotations
 
-import math
-import operator
 from contextlib import ExitStack
-from typing import Any
 
 import msgspec
 
-from mixle_assets.errors import EvaluationError, MixleError
-from mixle_assets.formats.attributes import encode_attribute_row
-from mixle_assets.formats.codecs import ShardWriter, codec_of, write_shard
+from mixle_assets.errors import MixleError
+from mixle_assets.formats.codecs import codec_of, write_shard
 from mixle_assets.formats.documents import read_texts
 from mixle_assets.recipe import TaggerUse, Tolerate
-from mixle_assets.records import Counts, FileStamp, SpanRow, Written
-from mixle_assets.tagging.distribution import Distribution
+from mixle_assets.records import Counts, FileStamp, Written
 from mixle_assets.tagging.entries import stamp_of_file
-from mixle_assets.tagging.registry import Tagger, attribute_key, resolve_set
-from mixle_assets.tagging.views import DocumentView
+from mixle_assets.tagging.registry import Tagger, resolve_set
+from mixle_assets.tagging.set_pass import SetPass, SievedPass, make_pass
+from mixle_assets.tagging.views import view_of
 
 CODE_VERSION = "1"
 """Raised when rows change although no tagger's version did."""
-SCORE_DECIMALS = 5
-"""As Dolma's taggers write them, so that its thresholds and ours meet the same numbers."""
 
 
 class TaggerSet(msgspec.Struct, frozen=True):
@@ -87,25 +81,30 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
     if unknown := [name for name in names if name not in sets]:
         raise ValueError(f"{task.name} has no set {unknown[0]!r}, only {sorted(sets)}")
     counts = Counts()
-    documents = read_texts(
-        task.path, codec=task.codec, malformed_row=task.tolerate.malformed_row, counts=counts
-    )
+    texts = read_texts(task.path, codec=task.codec, malformed_row=task.tolerate.malformed_row, counts=counts)
     with ExitStack() as stack:
-        passes = []
+        passes: list[SetPass] = []
         for name in names:
             taggers = resolve_set(name, sets[name].taggers)
             output = sets[name].output
             writer = stack.enter_context(write_shard(output, codec_of(output)))
-            passes.append(_SetPass(name, taggers, writer))
+            passes.append(make_pass(name, taggers, writer))
+        of_all = [one for one in passes if not isinstance(one, SievedPass)]
         num_documents = 0
-        for line_number, document in documents:
-            view = DocumentView(document.id, document.text, document.source, document.metadata)
+        for block, documents in texts.blocks():
+            in_block = list(documents)
             for one in passes:
+                if isinstance(one, SievedPass):
+                    one.write_block(block, in_block, task.path)
+            for line_number, document in in_block if of_all else ():
+                view = view_of(document)
                 try:
-                    one.write_row(view)
+                    for one in of_all:
+                        one.write_row(view)
                 except MixleError as error:
                     raise error.at(path=task.path, line=line_number) from error
-            num_documents += 1
+            num_documents += len(in_block)
+            del documents, in_block  # else they stay until the next block is decoded
     counts.num_in += num_documents
     counts.num_out = num_documents
     return {
@@ -114,90 +113,11 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
             file_hash=one.writer.file_hash,
             size_in_bytes=one.writer.size_in_bytes,
             counts=msgspec.structs.replace(counts, dropped=dict(counts.dropped), noted=dict(counts.noted)),
-            read={task.path: documents.stamp, **_stamps_of_files(one.taggers)},
+            read={task.path: texts.stamp, **_stamps_of_files(one.taggers)},
             details={"measures": one.distribution.as_json()},
         )
         for one in passes
     }
-
-
-class _SetPass:
-    """The taggers of one set at work on one file."""
-
-    def __init__(self, name: str, taggers: tuple[Tagger, ...], writer: ShardWriter) -> None:
-        self.name = name
-        self.taggers = taggers
-        self.writer = writer
-        self.distribution = Distribution()
-        self._num_rows = 0
-        self._outputs: list[dict[str, tuple[str, list[float]]]] = [{} for _ in taggers]
-
-    def write_row(self, view: DocumentView) -> None:
-        length = len(view.text)
-        attributes: dict[str, list[SpanRow]] = {}
-        for tagger, outputs in zip(self.taggers, self._outputs, strict=True):
-            try:
-                measures = tagger.measure(view)
-            except Exception as error:
-                raise EvaluationError(
-                    f"the tagger failed: {type(error).__name__}: {error}",
-                    document_id=view.id,
-                    rule=tagger.name,
-                ) from error
-            for measure, spans in measures.items():
-                output = outputs.get(measure)
-                if output is None:
-                    output = outputs[measure] = self._output_of(tagger, measure, view)
-                key, scores = output
-                if type(spans) is float or isinstance(spans, int | float):
-                    score = round(float(spans), SCORE_DECIMALS)
-                    if not math.isfinite(score):
-                        raise _refused(tagger, view, measure, spans, "not a finite score")
-                    attributes[key] = [[0, length, score]]
-                    scores.append(score)
-                    continue
-                rows = attributes[key] = []
-                for span in spans:
-                    try:
-                        start, end, score = span
-                        if type(start) is not int or type(end) is not int:
-                            start, end = operator.index(start), operator.index(end)
-                        score = round(float(score), SCORE_DECIMALS)
-                    except (TypeError, ValueError) as error:
-                        raise _refused(tagger, view, measure, span, "no [start, end, score]") from error
-                    if not 0 <= start <= end <= length:
-                        raise _refused(
-                            tagger, view, measure, span, f"not inside the text of {length} characters"
-                        )
-                    if not math.isfinite(score):
-                        raise _refused(tagger, view, measure, span, "not a finite score")
-                    rows.append([start, end, score])
-                    scores.append(score)
-                if len(rows) > 1:
-                    self.distribution.note_repeated(key, len(rows) - 1)
-        self.writer.write(encode_attribute_row(view.id, attributes, view.source) + b"\n")
-        self._num_rows += 1
-        if self._num_rows % 1024 == 0:
-            self.distribution.fold()
-
-    def _output_of(self, tagger: Tagger, measure: str, view: DocumentView) -> tuple[str, list[float]]:
-        """Return the key of a measure that was not seen before, and where its scores go."""
-        if tagger.measures is not None and measure not in tagger.measures:
-            raise EvaluationError(
-                f"returned the measure {measure!r}, but declares only {sorted(tagger.measures)}",
-                document_id=view.id,
-                rule=tagger.name,
-            )
-        key = attribute_key(self.name, tagger.name, measure)
-        if any(key == taken for outputs in self._outputs for taken, _ in outputs.values()):
-            raise EvaluationError(
-                f"returned two measures that are both written as {key}", document_id=view.id, rule=tagger.name
-            )
-        return key, self.distribution.scores_of(key)
-
-
-def _refused(tagger: Tagger, view: DocumentView, measure: str, span: Any, why: str) -> EvaluationError:
-    return EvaluationError(f"{measure}: {span!r} is {why}", document_id=view.id, rule=tagger.name)
 
 
 def _stamps_of_files(taggers: tuple[Tagger, ...]) -> dict[str, FileStamp]:
