@@ -45,9 +45,10 @@ def add(hasher: Any, rows: Any) -> None:
 
 def pack_here(tokens: Any, lengths: Any, block: int, kernel: str, hasher: Any) -> dict[str, float]:
     """Pack with this package, a window of rows at a time, as the stage does."""
-    from mixle_assets.packing.gather import gather_rows, source_of
+    from mixle_assets.packing.gather import gather_rows
     from mixle_assets.packing.order import global_document_order
     from mixle_assets.packing.plan import concatenate
+    from mixle_assets.packing.token_source import source_of
 
     source = source_of([(tokens, np.cumsum(lengths) - lengths, lengths)], tokens.dtype)
     window = max(1, WINDOW_IN_CELLS // (block + 1))
@@ -99,9 +100,10 @@ def copy_memory(tokens: Any, lengths: Any, block: int, kernel: str, hasher: Any)
 
 def random_rows(lengths: Any, block: int, kernel: str, number: int = 5000) -> dict[str, float]:
     """Time rows one by one at random places."""
-    from mixle_assets.packing.gather import gather_rows, source_of
+    from mixle_assets.packing.gather import gather_rows
     from mixle_assets.packing.order import global_document_order
     from mixle_assets.packing.plan import concatenate
+    from mixle_assets.packing.token_source import source_of
 
     tokens = np.full(int(lengths.sum()), 7, np.uint16)
     source = source_of([(tokens, np.cumsum(lengths) - lengths, lengths)], tokens.dtype)

@@ -18,7 +18,7 @@ from mixle_assets.formats.doc_arrays import DocArrays, lengths_path_of
 from mixle_assets.formats.packed_rows import open_array
 from mixle_assets.manifest import new_hasher
 from mixle_assets.packing.curricula import PoolFacts
-from mixle_assets.packing.gather import TokenSource, source_of
+from mixle_assets.packing.token_source import TokenSource, source_of
 from mixle_assets.records import DocumentId
 
 

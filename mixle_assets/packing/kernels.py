@@ -17,8 +17,8 @@ from llvmlite import ir
 from numba.core import types
 from numpy.typing import NDArray
 
-from mixle_assets.packing.gather import TokenSource
 from mixle_assets.packing.plan import RowPlan
+from mixle_assets.packing.token_source import TokenSource
 
 AHEAD = 16
 """Pieces between asking for memory and needing it."""

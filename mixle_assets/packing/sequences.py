@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixle_assets.manifest import digest_of, hash_bytes
-from mixle_assets.packing.gather import source_in_memory
 from mixle_assets.packing.layout import EpochLayout
 from mixle_assets.packing.order import ORDERS, SequenceSelector, shard_documents_for_rank
 from mixle_assets.packing.rows import document_tokens
 from mixle_assets.packing.settings import PackingSettings
+from mixle_assets.packing.token_source import source_in_memory
 from mixle_assets.packing.views import PlannedRows
 
 SAMPLED_DOCUMENTS = 64

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixle_assets.packing.dealing import Deal
-from mixle_assets.packing.gather import TokenSource, gather_rows
+from mixle_assets.packing.gather import gather_rows
 from mixle_assets.packing.plan import CHUNK, RowPlan
+from mixle_assets.packing.token_source import TokenSource
 from mixle_assets.records import Segment
 
 

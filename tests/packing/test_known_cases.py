@@ -9,12 +9,13 @@ import pytest
 
 from mixle_assets.manifest import hash_bytes
 from mixle_assets.packing.corpus import load_corpus
-from mixle_assets.packing.gather import gather_rows, source_of
+from mixle_assets.packing.gather import gather_rows
 from mixle_assets.packing.layout import EpochLayout, order_documents
 from mixle_assets.packing.plan import concatenate
 from mixle_assets.packing.rows import pack_documents
 from mixle_assets.packing.settings import PackingSettings
 from mixle_assets.packing.streaming import StreamingCorpus
+from mixle_assets.packing.token_source import source_of
 from mixle_assets.packing.trace import trace_id, trace_row
 
 # With its boundary each document is a row of four tokens: 23 rows, and a token is its document's number.

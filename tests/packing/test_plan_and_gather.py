@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixle_assets.packing.fit import fit_documents
-from mixle_assets.packing.gather import gather_rows, source_in_memory, source_of
+from mixle_assets.packing.gather import gather_rows
 from mixle_assets.packing.plan import concatenate
 from mixle_assets.packing.rows import pack_documents
+from mixle_assets.packing.token_source import source_in_memory, source_of
 from mixle_assets.packing.views import mask_of
 from mixle_assets.records import Segment
 
