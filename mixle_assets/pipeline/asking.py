@@ -6,12 +6,14 @@ object store each is a request of some 20 ms, in which nobody does anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from mixle_assets import storage
+from mixle_assets.manifest import Manifest
 from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.work import require_manifest
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -47,3 +49,21 @@ def ask_all(loaded: LoadedRecipe, ask: Callable[[Item], Answer], items: Iterable
             yield from answers
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
+
+
+def require_manifests(loaded: LoadedRecipe, outputs: Mapping[str, str]) -> list[Manifest]:
+    """Return the manifests of outputs that one piece of work needs all of.
+
+    Args:
+        loaded: The recipe.
+        outputs: What each is called to its location.
+
+    Raises:
+        ShardError: One is not built; the first is named.
+    """
+
+    def require(output: tuple[str, str]) -> Manifest:
+        what, path = output
+        return require_manifest(path, what=what)
+
+    return list(ask_all(loaded, require, outputs.items()))

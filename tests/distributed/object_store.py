@@ -66,20 +66,29 @@ def run_moto(log: Path) -> Iterator[str]:
 
 
 class FailingProxy(http.server.ThreadingHTTPServer):
-    """Hands requests on, but answers every n-th with 500 instead.
+    """Hands requests on, but answers every n-th with 500 instead, and takes its time over each.
 
     Attributes:
         num_failed: Requests that were answered with 500.
+        num_requests: All requests.
     """
 
     daemon_threads = True
+    request_queue_size = 128
 
-    def __init__(self, endpoint: str, every: int) -> None:
+    def __init__(self, endpoint: str, every: int, delay_in_seconds: float) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.behind = endpoint.removeprefix("http://")
         self.every = every
+        self.delay_in_seconds = delay_in_seconds
         self.num_failed = 0
-        self.numbers = itertools.count(1)
+        self.num_requests = 0
+        self._numbers = itertools.count(1)
+
+    def count(self) -> int:
+        """Return the number of this request, counted from 1."""
+        self.num_requests = next(self._numbers)
+        return self.num_requests
 
     @property
     def endpoint(self) -> str:
@@ -92,7 +101,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _hand_on(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if next(self.server.numbers) % self.server.every == 0:
+        time.sleep(self.server.delay_in_seconds)
+        if self.server.count() % self.server.every == 0:
             self.server.num_failed += 1
             status, headers, content = 500, [], b"<Error><Code>InternalError</Code></Error>"
         else:
@@ -116,8 +126,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def failing_proxy(endpoint: str, every: int) -> Iterator[FailingProxy]:
-    proxy = FailingProxy(endpoint, every)
+def failing_proxy(
+    endpoint: str, every: int = 10**9, *, delay_in_seconds: float = 0.0
+) -> Iterator[FailingProxy]:
+    proxy = FailingProxy(endpoint, every, delay_in_seconds)
     thread = threading.Thread(target=proxy.serve_forever, daemon=True)
     thread.start()
     try:

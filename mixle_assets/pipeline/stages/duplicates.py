@@ -24,6 +24,7 @@ from mixle_assets.deduping import (
 )
 from mixle_assets.errors import RecipeError
 from mixle_assets.mixing.alignment import MixFile
+from mixle_assets.pipeline.asking import require_manifests
 from mixle_assets.pipeline.load import DUPLICATES_SET, LoadedRecipe
 from mixle_assets.pipeline.stages.base import document_inputs, find_shard, section
 from mixle_assets.pipeline.work import Output, Work, require_manifest
@@ -90,7 +91,7 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
 def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the one step over the hashes of all shards that dedupe."""
     shards = []
-    read = []
+    read: dict[str, str] = {}
     files: dict[str, str] = {}
     rules = []
     references: dict[str, ReferenceTask] = {}
@@ -99,12 +100,11 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
         if stream.dedupe is None:
             continue
         hashes = loaded.layout.content_hashes(shard)
-        read.append(require_manifest(hashes, what=f"content_hashes {shard.key}").content_digest)
+        read[f"content_hashes {shard.key}"] = hashes
         rules.append([shard.key, stream.dedupe])
         eligible = loaded.layout.eligible(shard) if stream.dedupe.after == "filter" else None
         if eligible is not None:
-            what = f"content_hashes {shard.key} (who passes the filter)"
-            read.append(require_manifest(eligible, what=what).content_digest)
+            read[f"content_hashes {shard.key} (who passes the filter)"] = eligible
         for reference in references_of(loaded, stream):
             references[section(reference.role, stream.dedupe)] = reference
             files |= {f"reference/{file.name}": file.path for file in reference.files}
@@ -121,7 +121,8 @@ def find_indexing(loaded: LoadedRecipe, key: str) -> list[Work]:
     fingerprint = section(rules)
     # One digest of all hashes: each slice is made of them all, and 10,000 manifests that name 10,000 inputs
     # would be gigabytes.
-    inputs = {"content_hashes": section(read)}
+    manifests = require_manifests(loaded, read)
+    inputs = {"content_hashes": section([manifest.content_digest for manifest in manifests])}
     outputs = tuple(Output(one.key, one.key, one.output, fingerprint, inputs, files) for one in shards)
     task = IndexWork(IndexTask(tuple(shards)), tuple(references.values()), loaded.layout.folder)
     return [

@@ -9,10 +9,11 @@ import msgspec
 from mixle_assets.formats.doc_arrays import DocArrays
 from mixle_assets.manifest import Manifest
 from mixle_assets.packing.epoch import CODE_VERSION, PackStream, PackTask, needed_attribute, pack_epoch
+from mixle_assets.pipeline.asking import require_manifests
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages.base import section
 from mixle_assets.pipeline.stages.mixing import attribute_files, attribute_inputs, form_to_read
-from mixle_assets.pipeline.work import Output, Work, require_manifest
+from mixle_assets.pipeline.work import Output, Work
 from mixle_assets.recipe import Stream
 from mixle_assets.records import Written
 
@@ -24,10 +25,8 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         ShardError: Doc arrays are missing; the first is named.
     """
     recipe = loaded.recipe
-    manifests: dict[str, Manifest] = {}
-    for shard in loaded.plan.shards:
-        path = loaded.layout.doc_arrays(shard)
-        manifests[shard.key] = require_manifest(path, what=f"doc_arrays {shard.key}")
+    paths = {f"doc_arrays {shard.key}": loaded.layout.doc_arrays(shard) for shard in loaded.plan.shards}
+    manifests = dict(zip(loaded.plan.keys, require_manifests(loaded, paths), strict=True))
     streams = tuple(_pack_stream(loaded, stream, manifests) for stream in recipe.streams)
     # All shards have one tokenizer, so one dtype and one boundary.
     arrays = DocArrays.open(loaded.layout.doc_arrays(loaded.plan.shards[0]))

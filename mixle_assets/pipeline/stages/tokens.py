@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mixle_assets.pipeline.asking import require_manifests
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages.base import find_shard, section
 from mixle_assets.pipeline.stages.mixing import output_path as mixed_shard_path
@@ -25,9 +26,10 @@ def find_training(loaded: LoadedRecipe, key: str) -> list[Work]:
     """Return the training of the tokenizer on all mixed shards."""
     spec = tokenizer_of(loaded)
     paths = {shard.key: mixed_shard_path(loaded, shard) for shard in loaded.plan.shards}
+    manifests = require_manifests(loaded, {f"mixed_shards {name}": path for name, path in paths.items()})
     inputs = {
-        f"mixed_shards/{name}": require_manifest(path, what=f"mixed_shards {name}").content_digest
-        for name, path in paths.items()
+        f"mixed_shards/{name}": manifest.content_digest
+        for name, manifest in zip(paths, manifests, strict=True)
     }
     path = loaded.layout.tokenizer
     task = TrainTask(tuple(paths.values()), spec, path)
