@@ -1,7 +1,8 @@
 """Doc arrays into a folder of another format, shard by shard; what is finished is not done again.
 
 Beside the files stands, for each shard, a record of what it was made from and which files came of it. The
-files that span all shards (an index, a description) are written last.
+files that span all shards (an index, a description) are written last. What an earlier export of other shards
+left in the folder goes, since readers take all files that they find.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from mixle_assets.manifest import digest_of
 from mixle_assets.records import Counts, Written
 
 RECORDS_FOLDER = ".export"
+_SPANNING = "spanning"
+"""Name of the record of the files that span all shards; those of shards end in ``.json``."""
 CODE_VERSION = 1
 
 FORMATS: dict[str, Callable[..., list[Any]]] = {
@@ -86,23 +89,32 @@ def export_shard(task: ExportTask) -> Written:
         raise RecipeError("olmo finds documents by their boundary, so it cannot be left out", key="export.to")
     record_path = storage.join(task.folder, RECORDS_FOLDER, f"{task.stem}.json")
     made_of = digest_of([CODE_VERSION, task.to, task.key, task.digest, task.append_boundary])
-    earlier = _read_record(record_path, made_of)
+    earlier = _read_record(record_path)
     files = FileSet(task.folder)
     if earlier is not None:
-        files.files = earlier.details["files"]
-        if files.are_there():
-            return earlier
-    files.files = {}
+        files.files = earlier.written.details["files"]
+        if earlier.made_of == made_of and files.are_there():
+            return earlier.written
+        # From here on the files may be of either; their names are needed until the new ones are there.
+        _write_record(record_path, _Record("", earlier.written))
     arrays = DocArrays.open(task.doc_arrays)
+    files.files = {}
     entries = FORMATS[task.to](arrays, files, task.stem, append_boundary=task.append_boundary)
     written = _as_written(files, len(arrays), {"entries": entries, "num_tokens": arrays.num_tokens})
-    with storage.write_whole(record_path) as file:
-        file.write(msgspec.json.encode({"made_of": made_of, "written": written}))
+    if earlier is not None:
+        files.remove_others(earlier.written.details["files"])
+    _write_record(record_path, _Record(made_of, written))
     return written
 
 
 def finish_export(to: str, folder: str, shards: Mapping[str, Written]) -> Written:
-    """Write what spans all shards; ``shards`` are the keys in order, with what ``export_shard`` returned."""
+    """Write what spans all shards, and remove what earlier exports left of others.
+
+    Args:
+        to: One of ``FORMATS``.
+        folder: Where the export goes.
+        shards: The keys in order, with what ``export_shard`` returned.
+    """
     files = FileSet(folder)
     for written in shards.values():
         files.files |= written.details["files"]
@@ -111,6 +123,7 @@ def finish_export(to: str, folder: str, shards: Mapping[str, Written]) -> Writte
             files,
             {key.replace("/", "-"): written.details["entries"] for key, written in shards.items()},
         )
+    _remove_what_others_left(files, {f"{key.replace('/', '-')}.json" for key in shards})
     num_tokens = sum(written.details["num_tokens"] for written in shards.values())
     num_documents = sum(written.counts.num_out for written in shards.values())
     return _as_written(files, num_documents, {"num_tokens": num_tokens})
@@ -144,16 +157,34 @@ def _as_written(files: FileSet, num_documents: int, details: dict[str, Any]) -> 
     )
 
 
-def _read_record(path: str, made_of: str) -> Written | None:
-    if not storage.exists(path):
-        return None
-    try:
-        record = msgspec.json.decode(storage.read_bytes(path), type=_Record)
-    except msgspec.MsgspecError:  # cut short by an earlier version's crash: done again
-        return None
-    return record.written if record.made_of == made_of else None
+def _remove_what_others_left(files: FileSet, due: set[str]) -> None:
+    """Remove the files of shards that there are no longer, and of what spanned them in another format."""
+    records = storage.join(files.folder, RECORDS_FOLDER)
+    for name in storage.list_folder(records):
+        record = _read_record(storage.join(records, name)) if name not in due else None
+        if record is not None:
+            files.remove_others(record.written.details["files"])
+            storage.remove(storage.join(records, name))
+    spanning = _as_written(files, 0, {})
+    _write_record(storage.join(records, _SPANNING), _Record("", spanning))
 
 
 class _Record(msgspec.Struct):
+    """What came of a shard; ``made_of`` is empty while its files are not known to be of one export."""
+
     made_of: str
     written: Written
+
+
+def _read_record(path: str) -> _Record | None:
+    if not storage.exists(path):
+        return None
+    try:
+        return msgspec.json.decode(storage.read_bytes(path), type=_Record)
+    except msgspec.MsgspecError:  # not ours, or of another version: done again
+        return None
+
+
+def _write_record(path: str, record: _Record) -> None:
+    with storage.write_whole(path) as file:
+        file.write(msgspec.json.encode(record))

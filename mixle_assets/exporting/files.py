@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -56,6 +56,12 @@ class FileSet:
             hashing = HashingFile(file)
             yield hashing
         self.files[name] = {"hash": hashing.hasher.hexdigest(), "size_in_bytes": hashing.size_in_bytes}
+
+    def remove_others(self, names: Iterable[str]) -> None:
+        """Remove those of the named files that are not among the finished ones."""
+        for name in names:
+            if name not in self.files:
+                storage.remove(storage.join(self.folder, name))
 
     def are_there(self) -> bool:
         """Return whether every file stands in the folder with its size."""

@@ -229,6 +229,47 @@ def test_what_changed_is_done_again(tmp_path, change):
     assert (out / "prose-0000.idx").exists()
 
 
+def test_what_was_cut_while_another_input_was_exported_is_not_taken_for_the_old_one(tmp_path, monkeypatch):
+    first = make_arrays(tmp_path / "a.arrow", [[5, 6]])
+    second = make_arrays(tmp_path / "b.arrow", [[7, 8]])
+    out = tmp_path / "out"
+    task = ExportTask("prose/0000", first, "d", str(out), "megatron")
+    whole = export_shard(task)
+
+    def cut(arrays, files, stem, **options):
+        with files.write(f"{stem}.bin") as file:
+            file.write(np.array([7, 8, 2], "<u2"))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setitem(FORMATS, "megatron", cut)
+        with pytest.raises(KeyboardInterrupt):
+            export_shard(ExportTask("prose/0000", second, "e", str(out), "megatron"))
+
+    assert export_shard(task) == whole  # of the same size, but now of other tokens
+    assert np.fromfile(out / "prose-0000.bin", "<u2").tolist() == [5, 6, 2]
+
+
+def test_nothing_of_an_earlier_export_stays_in_the_folder(tmp_path):
+    path = make_arrays(tmp_path / "a.arrow", DOCUMENTS)
+    empty = make_arrays(tmp_path / "b.arrow", [])
+    out = tmp_path / "out"
+
+    def names(*tasks):
+        export_documents([ExportTask(key, arrays, digest, str(out), to) for key, arrays, digest, to in tasks])
+        found = {str(file.relative_to(out)) for file in out.rglob("*") if file.is_file()}
+        return sorted(name for name in found if not name.startswith(".export"))
+
+    assert len(names(("p/0000", path, "d", "mds"), ("p/0001", path, "d", "mds"))) == 5
+    assert names(("p/0000", path, "d", "olmo"), ("p/0001", path, "d", "olmo")) == [
+        "p-0000.csv.gz", "p-0000.npy", "p-0001.csv.gz", "p-0001.npy",
+    ]  # fmt: skip
+    assert names(("p/0000", path, "d", "olmo"), ("p/0001", empty, "e", "olmo")) == [
+        "p-0000.csv.gz", "p-0000.npy",
+    ]  # fmt: skip
+    assert names(("q/0000", path, "d", "olmo")) == ["q-0000.csv.gz", "q-0000.npy"]
+
+
 def test_a_broken_record_is_no_obstacle(tmp_path):
     out = export(tmp_path, "megatron")
     record = out / ".export" / "prose-0000.json"
