@@ -40,8 +40,12 @@ def write_olmo(arrays: DocArrays, files: FileSet, stem: str, *, append_boundary:
         sizes = (arrays.lengths + len(boundary)).tolist()
         for document_id, provenance, size in zip(arrays.ids(), arrays.provenances(), sizes, strict=True):
             source, _, line = provenance.rpartition(":")
-            rows.writerow(
-                [start, start + size, text_of_id(document_id, encode_id(document_id)), source, line]
-            )
+            id_text = text_of_id(document_id, encode_id(document_id))
+            rows.writerow([start, start + size, _on_one_line(id_text), _on_one_line(source), line])
             start += size
     return []
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text, as JSON where it has line ends: OLMo-core reads by lines and knows no quoted ones."""
+    return encode_id(text) if "\n" in text or "\r" in text else text

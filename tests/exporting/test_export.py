@@ -68,6 +68,15 @@ def test_olmo_files_byte_by_byte(tmp_path):
     )
 
 
+def test_an_id_with_line_ends_stays_on_the_line_of_its_document(tmp_path):
+    out = export(tmp_path, "olmo", ids=["a\nb", "c\r"])
+
+    with gzip.open(out / "prose-0000.csv.gz", "rt") as file:  # as OLMo-core reads it
+        assert [tuple(map(int, line.split(",")[:2])) for line in file] == [(0, 4), (4, 6)]
+    with gzip.open(out / "prose-0000.csv.gz", "rt", newline="") as file:
+        assert [row[2] for row in csv.reader(file)] == ['"a\\nb"', '"c\\r"']
+
+
 def test_litdata_files_byte_by_byte(tmp_path):
     out = export(tmp_path, "litdata")
 
