@@ -1,21 +1,15 @@
 """The UI in a real browser, over everything that runs when a user calls ``mixle-assets ui``."""
 
-import json
 import os
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright import sync_api as playwright
+from running_ui import MIXLE_ASSETS, Ui, run_ui, users_environment, wait_for
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -59,55 +53,6 @@ def sleep(document: Any, *, marks: str) -> dict[str, Any]:
 """
 
 
-@dataclass
-class Ui:
-    """A running UI.
-
-    Attributes:
-        url: Where it answers.
-        folder: Where recipes, root and marks lie.
-    """
-
-    url: str
-    folder: Path
-
-    def ask(self, query: str, **variables: Any) -> dict[str, Any]:
-        """Return the data of a GraphQL answer."""
-        body = json.dumps({"query": query, "variables": variables}).encode()
-        request = urllib.request.Request(  # noqa: S310
-            f"{self.url}/graphql", body, {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
-            data: dict[str, Any] = json.load(answer)["data"]
-        return data
-
-    def is_loaded(self) -> bool:
-        try:
-            data = self.ask("{workspaceOrError{... on Workspace{locationEntries{loadStatus}}}}")
-        except OSError:
-            return False
-        entries = data["workspaceOrError"]["locationEntries"]
-        return [entry["loadStatus"] for entry in entries] == ["LOADED"]
-
-    def run_statuses(self) -> list[str]:
-        runs = self.ask("{runsOrError{... on Runs{results{status}}}}")["runsOrError"]["results"]
-        return [run["status"] for run in runs]
-
-
-def wait_for(happens: Callable[[], bool], *, within_seconds: float = 180) -> None:
-    deadline = time.monotonic() + within_seconds
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     """The UI on a recipe that the command line built, and on one whose tagger never ends."""
@@ -115,39 +60,14 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     (folder / "tiny.yaml").write_text(RECIPE)
     (folder / "slow.yaml").write_text(SLOW.replace("MARKS", str(folder / "marks")))
     (folder / "sleepy.py").write_text(SLEEPY)
-    environment = {key: value for key, value in os.environ.items() if key != "DAGSTER_HOME"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, [environment.get("PYTHONPATH")])])
-    mixle_assets = [sys.executable, "-m", "mixle_assets"]
-    root = ["--root", str(folder / "corpora")]
     subprocess.run(
-        [*mixle_assets, "build", str(folder / "tiny.yaml"), *root],
-        env=environment,
+        [*MIXLE_ASSETS, "build", str(folder / "tiny.yaml"), "--root", str(folder / "corpora")],
+        env=users_environment(folder),
         check=True,
         capture_output=True,
     )
-    port = free_port()
-    with (folder / "log").open("w") as log:
-        server = subprocess.Popen(
-            [*mixle_assets, "ui", str(folder), *root, "--port", str(port), "--plan"],
-            env=environment,
-            stdout=log,
-            stderr=log,
-        )
-        ui = Ui(f"http://127.0.0.1:{port}", folder)
-        try:
-            wait_for(lambda: server.poll() is None and ui.is_loaded())
-            yield ui
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(timeout=60) == 0
-            assert not is_listening(port)
-        finally:
-            server.kill()
-            server.wait()
-
-
-def is_listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with run_ui(folder, folder) as ui:
+        yield ui
 
 
 @pytest.fixture(scope="module")
