@@ -1,8 +1,9 @@
 """Which taggers there are: name or dotted path to a callable with its parameters bound.
 
 A tagger is a function ``(document, **parameters) -> {measure: [[start, end, score], ...]}``, or a class whose
-constructor takes the parameters and whose instances are called with the document. What a tagger measures
-stands in the modules beside this one; running them over a file in ``tagger``.
+constructor takes the parameters and whose instances are called with the document, or with several by their
+method ``measure_all``. What a tagger measures stands in the modules beside this one; running them over a file
+in ``tagger``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib
 import inspect
 import keyword
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mixle_assets import storage
@@ -67,6 +68,7 @@ class Tagger(NamedTuple):
         files: Locations of the files it was given.
         memory_in_bytes: What it says it keeps in each worker, 0 if it does not say.
         sieve: Passes over documents that hold nothing, if it has one.
+        measure_all: From several documents to the measures of each, if it has that.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Tagger(NamedTuple):
     files: tuple[str, ...]
     memory_in_bytes: int
     sieve: Sieve | None
+    measure_all: Callable[[Sequence[DocumentView]], Sequence[Measures]] | None
 
 
 _ENTRIES: dict[str, Entry] = {}
@@ -233,6 +236,7 @@ def _resolve(use: TaggerUse, fingerprint: str) -> Tagger:
         files=tuple(bound[name] for name in file_parameters_of(entry) if bound[name] is not None),
         memory_in_bytes=int(getattr(measure, "memory_in_bytes", 0)),
         sieve=entry.sieve,
+        measure_all=getattr(measure, "measure_all", None) if has_state else None,
     )
 
 

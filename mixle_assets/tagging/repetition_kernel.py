@@ -1,4 +1,4 @@
-"""Find what is repeated at once: a unit of characters four times in a row, or a period in token ids.
+"""Find what is repeated at once: a unit of characters that stands four times in a row.
 
 Compiled with numba where it is installed; without it the same functions run as plain Python, with the same
 values, tens of times slower. What becomes of the findings stands in ``repetitions``.
@@ -33,8 +33,6 @@ LONGEST_UNIT = 8 * _GRAMS[-1] - 1
 """Longest unit that is looked for, in characters."""
 _WINDOW = 1 << 20
 _AHEAD = 4 * (LONGEST_UNIT + 1)
-LONGEST_PERIOD = 13
-"""Longest period of token ids that is looked for."""
 
 
 def find_repeated_units(text: str) -> list[tuple[int, int, int]]:
@@ -263,43 +261,6 @@ def _count_copies(characters, start, end, unit):  # type: ignore[no-untyped-def]
         else:
             place += 1
     return copies
-
-
-def find_periods(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return rows (first token, end, copies) of every sequence of token ids with a period, shape (n, 3).
-
-    A sequence of period p is a longest stretch in which every id equals the one p before, with at least three
-    copies of the period; periods go from 1 to 13 (or a third of the ids). Order: by period, then by place::
-
-        7 5 5 5 5 9    [[1, 5, 4]]        # four copies of 5
-    """
-    found = np.zeros((64, 3), np.int64)
-    num_found = _find_periods(ids, found)
-    if num_found > len(found):
-        found = np.zeros((num_found, 3), np.int64)
-        _find_periods(ids, found)
-    return found[:num_found]
-
-
-@compiled
-def _find_periods(ids, found):  # type: ignore[no-untyped-def]
-    """Write what ``find_periods`` returns as far as there is room; return how many there are."""
-    num_found = 0
-    size = ids.size
-    for period in range(1, min(LONGEST_PERIOD, size // 3) + 1):
-        run = 0
-        for k in range(period, size + 1):
-            if k < size and ids[k] == ids[k - period]:
-                run += 1
-                continue
-            if run >= 2 * period:
-                if num_found < found.shape[0]:
-                    found[num_found, 0] = k - run - period
-                    found[num_found, 1] = k
-                    found[num_found, 2] = (run + period) // period
-                num_found += 1
-            run = 0
-    return num_found
 
 
 def _is_space(characters: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -5,11 +5,11 @@ Values are Dolma's. Finding the repetitions is done in ``repetition_kernel`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mixle_assets.records import SpanRow
 from mixle_assets.tagging.registry import FilePath, tagger
-from mixle_assets.tagging.token_periods import PeriodicTokens
+from mixle_assets.tagging.token_periods import Found, PeriodicTokens
 from mixle_assets.tagging.views import DocumentView, Measures
 
 MEASURES = (
@@ -52,28 +52,58 @@ class _TokenRepetitions:
     def __init__(self, *, tokenizer: FilePath) -> None:
         self._tokens = PeriodicTokens(tokenizer)
 
+    @property
+    def memory_in_bytes(self) -> int:
+        """What a copy keeps in a worker."""
+        return self._tokens.memory_in_bytes
+
+    def __call__(self, document: DocumentView) -> Measures:
+        """Measure one document."""
+        return self.measure_all([document])[0]
+
+    def measure_all(self, documents: Sequence[DocumentView]) -> list[Measures]:
+        """Measure several documents."""
+        pieces = [self._pieces(document) for document in documents]
+        found = iter(self._tokens.find_all([text for of_document in pieces for _, text in of_document]))
+        return [
+            self._measures(document, [(offset, next(found)) for offset, _ in of_document])
+            for document, of_document in zip(documents, pieces, strict=True)
+        ]
+
+    def _pieces(self, document: DocumentView) -> list[tuple[int, str]]:
+        """Return the texts that are looked at, each with its place in the document."""
+        return [(0, document.text)]
+
+    def _measures(self, document: DocumentView, found: list[tuple[int, list[Found]]]) -> Measures:
+        return _measures(
+            document,
+            (
+                (offset + start, offset + end, copies)
+                for offset, of_piece in found
+                for start, end, copies in of_piece
+            ),
+        )
+
 
 @tagger("tokenizer_repetitions_v1", measures=MEASURES)
 class TokenRepetitions(_TokenRepetitions):
     """Sequences of tokens with a period of up to 13 and three copies or more, multiples of a period too."""
-
-    def __call__(self, document: DocumentView) -> Measures:
-        """Measure one document."""
-        return _measures(document, self._tokens.find(document.text))
 
 
 @tagger("paragraph_tokenizer_repetitions_v1", measures=MEASURES)
 class TokenRepetitionsInParagraphs(_TokenRepetitions):
     """As ``tokenizer_repetitions_v1``, within each paragraph, before which a space is put."""
 
-    def __call__(self, document: DocumentView) -> Measures:
-        """Measure one document."""
+    def _pieces(self, document: DocumentView) -> list[tuple[int, str]]:
+        return [(offset, f" {text}") for offset, _, text in document.paragraphs]
+
+    def _measures(self, document: DocumentView, found: list[tuple[int, list[Found]]]) -> Measures:
         return _measures(
             document,
             (
                 (max(offset + start - 1, offset), offset + end - 1, copies)
-                for offset, _, text in document.paragraphs
-                for start, end, copies in self._tokens.find(f" {text}")
+                for offset, of_paragraph in found
+                for start, end, copies in of_paragraph
             ),
         )
 
@@ -82,15 +112,17 @@ class TokenRepetitionsInParagraphs(_TokenRepetitions):
 class OuterTokenRepetitions(_TokenRepetitions):
     """As ``tokenizer_repetitions_v1`` without those inside another; nothing where nothing is found."""
 
-    def __call__(self, document: DocumentView) -> Measures:
-        """Measure one document."""
+    def _pieces(self, document: DocumentView) -> list[tuple[int, str]]:
         text = document.text
-        found = [
+        return [(offset, text[offset : offset + BLOCK]) for offset in range(0, len(text), BLOCK)]
+
+    def _measures(self, document: DocumentView, found: list[tuple[int, list[Found]]]) -> Measures:
+        spans = [
             (offset + start, offset + end, copies)
-            for offset in range(0, len(text), BLOCK)
-            for start, end, copies in self._tokens.find(text[offset : offset + BLOCK])
+            for offset, of_piece in found
+            for start, end, copies in of_piece
         ]
-        return _measures(document, _outer(found)) if found else {}
+        return _measures(document, _outer(spans)) if spans else {}
 
 
 def _outer(found: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:

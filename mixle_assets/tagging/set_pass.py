@@ -42,15 +42,69 @@ class SetPass:
         self.writer = writer
         self.distribution = Distribution()
         self._num_rows = 0
+        self._ahead: dict[str, Sequence[Measures]] = {}
         self._outputs: list[dict[str, tuple[str, list[float]]]] = [{} for _ in taggers]
 
-    def write_row(self, view: DocumentView) -> None:
+    @property
+    def takes_several(self) -> bool:
+        """Whether a tagger measures several documents at once: ``measure_several`` has to come first."""
+        return any(tagger.measure_all is not None for tagger in self.taggers)
+
+    def measure_several(self, views: Sequence[DocumentView], lines: Sequence[int], path: str) -> None:
+        """Let the taggers that can measure documents whose rows are written next.
+
+        Args:
+            views: The documents.
+            lines: Their lines in the file, for messages.
+            path: The file, for messages.
+
+        Raises:
+            EvaluationError: A tagger failed; names the document if it is one.
+        """
+        for tagger in self.taggers:
+            if tagger.measure_all is None:
+                continue
+            try:
+                measured = tagger.measure_all(views)
+            except Exception as error:
+                for view, line in zip(views, lines, strict=True):
+                    try:
+                        _measured(tagger, tagger.measure, view)
+                    except MixleError as of_one:
+                        raise of_one.at(path=path, line=line) from error
+                raise EvaluationError(
+                    f"the tagger failed with {len(views)} documents at once, but with none of them alone: "
+                    f"{type(error).__name__}: {error}",
+                    path=path,
+                    line=lines[0],
+                    rule=tagger.name,
+                ) from error
+            if len(measured) != len(views):
+                raise EvaluationError(
+                    f"returned the measures of {len(measured)} documents for {len(views)}",
+                    path=path,
+                    line=lines[0],
+                    rule=tagger.name,
+                )
+            self._ahead[tagger.name] = measured
+
+    def write_row(self, view: DocumentView, place: int) -> None:
         """Measure one document and write its row.
+
+        Args:
+            view: The document.
+            place: Where it is among those of ``measure_several``.
 
         Raises:
             EvaluationError: A tagger failed, or returned what is no span inside the text.
         """
-        self.writer.write(self._row(view, [_measured(one, one.measure, view) for one in self.taggers]))
+        measured = [
+            _measured(tagger, tagger.measure, view)
+            if tagger.measure_all is None
+            else self._ahead[tagger.name][place]
+            for tagger in self.taggers
+        ]
+        self.writer.write(self._row(view, measured))
         self._num_rows += 1
         if self._num_rows % 1024 == 0:
             self.distribution.fold()

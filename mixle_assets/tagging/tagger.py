@@ -13,7 +13,7 @@ from mixle_assets.errors import MixleError
 from mixle_assets.formats.codecs import codec_of, write_shard
 from mixle_assets.formats.documents import read_texts
 from mixle_assets.recipe import TaggerUse, Tolerate
-from mixle_assets.records import Counts, FileStamp, Written
+from mixle_assets.records import Counts, Document, FileStamp, Written
 from mixle_assets.tagging.entries import stamp_of_file
 from mixle_assets.tagging.registry import Tagger, resolve_set
 from mixle_assets.tagging.set_pass import SetPass, SievedPass, make_pass
@@ -96,13 +96,8 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
             for one in passes:
                 if isinstance(one, SievedPass):
                     one.write_block(block, in_block, task.path)
-            for line_number, document in in_block if of_all else ():
-                view = view_of(document)
-                try:
-                    for one in of_all:
-                        one.write_row(view)
-                except MixleError as error:
-                    raise error.at(path=task.path, line=line_number) from error
+            if of_all:
+                _write_rows(of_all, in_block, task.path)
             num_documents += len(in_block)
             del documents, in_block  # else they stay until the next block is decoded
     counts.num_in += num_documents
@@ -118,6 +113,23 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
         )
         for one in passes
     }
+
+
+def _write_rows(passes: list[SetPass], documents: list[tuple[int, Document]], path: str) -> None:
+    """Write the rows of some documents, one after the other: its words are split once for all sets."""
+    views = (
+        [view_of(document) for _, document in documents] if any(one.takes_several for one in passes) else []
+    )
+    for one in passes:
+        if one.takes_several:
+            one.measure_several(views, [line_number for line_number, _ in documents], path)
+    for place, (line_number, document) in enumerate(documents):
+        view = views[place] if views else view_of(document)
+        try:
+            for one in passes:
+                one.write_row(view, place)
+        except MixleError as error:
+            raise error.at(path=path, line=line_number) from error
 
 
 def _stamps_of_files(taggers: tuple[Tagger, ...]) -> dict[str, FileStamp]:

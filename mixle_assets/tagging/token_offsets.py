@@ -49,19 +49,22 @@ class TokenOffsets:
         )
         if not self.is_known:
             return
-        spellings: dict[int, tuple[int, str]] = {
-            id_: (len(text), text) for text, id_ in model["vocab"].items()
-        }
-        for token in parsed.get("added_tokens") or []:
-            spellings[token["id"]] = (len(token["content"].encode()), token["content"])
-        size = max(spellings) + 1
+        vocabulary: dict[str, int] = model["vocab"]
+        added = {token["id"]: token["content"] for token in parsed.get("added_tokens") or []}
+        size = max((*vocabulary.values(), *added)) + 1
         self._bytes = np.zeros(size, np.int64)
         self._leading = np.zeros(size, np.int64)
         self._trailing = np.zeros(size, np.int64)
-        for id_, (length, text) in spellings.items():
-            self._bytes[id_] = length
-            self._leading[id_] = len(text) - len(text.lstrip(f"{_SPACE} "))
-            self._trailing[id_] = len(text) - len(text.rstrip(f"{_SPACE} "))
+        self._bytes[list(vocabulary.values())] = list(map(len, vocabulary))
+        for id_, text in added.items():
+            self._bytes[id_] = len(text.encode())
+        blanks = (_SPACE, " ")
+        for texts in (vocabulary.items(), ((text, id_) for id_, text in added.items())):
+            for text, id_ in texts:
+                if text.startswith(blanks) or id_ in added:
+                    self._leading[id_] = len(text) - len(text.lstrip(f"{_SPACE} "))
+                if text.endswith(blanks) or id_ in added:
+                    self._trailing[id_] = len(text) - len(text.rstrip(f"{_SPACE} "))
 
     def of(self, text: str, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Return start and end of every token in characters; None where they cannot be reckoned."""

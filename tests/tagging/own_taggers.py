@@ -58,4 +58,20 @@ def breaks_on_empty(document):
     return {"ratio": [[0, len(document.text), 1 / len(document.text)]]}
 
 
+class Together:
+    """Takes several documents at once; on some texts it fails, or forgets one."""
+
+    def __call__(self, document: Document) -> dict[str, float]:
+        if document.text == "never":
+            raise ValueError("not this one")
+        return {"length": len(document.text)}
+
+    def measure_all(self, documents: list[Document]) -> list[dict[str, float]]:
+        texts = [document.text for document in documents]
+        if "not together" in texts:
+            raise ValueError("too many")
+        measured = [self(document) for document in documents]
+        return measured[1:] if "forgotten" in texts else measured
+
+
 a_number = 7

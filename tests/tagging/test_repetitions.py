@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 
 from mixle_assets.recipe import TaggerUse
 from mixle_assets.tagging.registry import resolve_tagger
-from mixle_assets.tagging.repetition_kernel import find_periods, find_repeated_units
-from mixle_assets.tagging.token_periods import PeriodicTokens
+from mixle_assets.tagging.repetition_kernel import find_repeated_units
+from mixle_assets.tagging.token_periods import PeriodicTokens, find_periods
 from mixle_assets.tagging.views import view_of_text
 
 PATTERN = re.compile(r"(.+?)(?:\s?\1){3,}")
@@ -90,18 +90,17 @@ def test_a_pathological_text_takes_time_in_proportion_to_its_length(text):
 def test_plain_python_finds_the_same_without_numba():
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "from mixle_assets.tagging.repetition_kernel import find_repeated_units, find_periods\n"
+        "from mixle_assets.tagging.repetition_kernel import find_repeated_units\n"
         "from mixle_assets.tagging.text_counts import count_text, count_text_plainly\n"
-        "import numpy as np\n"
         "text = 'no no no no end ' + 'abcdefghij' * 5 + ' x'\n"
         "assert count_text(text) == count_text_plainly(text)\n"
-        "print(find_repeated_units(text), find_periods(np.array([7, 5, 5, 5, 5, 9])).tolist())\n"
+        "print(find_repeated_units(text))\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
 
-    assert (done.stdout.strip(), done.returncode) == ("[(0, 11, 4), (16, 66, 5)] [[1, 5, 4]]", 0), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("[(0, 11, 4), (16, 66, 5)]", 0), done.stderr
 
 
 def by_definition(ids):
@@ -119,9 +118,15 @@ def by_definition(ids):
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 2), max_size=120))
-def test_periods_of_tokens_are_those_of_the_definition(ids):
-    assert find_periods(np.array(ids, np.int64)).tolist() == by_definition(ids)
+@given(st.lists(st.lists(st.integers(0, 2), max_size=120), max_size=4))
+def test_periods_of_tokens_are_those_of_the_definition(texts):
+    ids = np.array([one for text in texts for one in text], np.uint32)
+
+    found = find_periods(ids, np.array([len(text) for text in texts], np.int64))
+
+    assert found.tolist() == [
+        [number, *row] for number, text in enumerate(texts) for row in by_definition(text)
+    ]
 
 
 @functools.cache
@@ -152,3 +157,17 @@ def test_of_sequences_inside_another_only_the_outer_is_kept():
 
     assert spans("tokenizer_repetitions_v1") == [[2, 25, 8], [2, 25, 4]]
     assert spans("tokenizer_repetitions_v2r2") == [[2, 25, 8]]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["go ", "no", "1", "=", "\n", "é"]), max_size=30).map("".join), max_size=5
+    )
+)
+@pytest.mark.parametrize("kind", ["tokenizer_repetitions_v1", "paragraph_tokenizer_repetitions_v1"])
+def test_documents_measured_together_are_measured_as_alone(kind, texts):
+    measure = resolve_tagger(TaggerUse(tagger=kind, parameters={"tokenizer": TOKENIZER})).measure
+    views = [view_of_text(text) for text in texts]
+
+    assert measure.measure_all(views) == [measure(view) for view in views]

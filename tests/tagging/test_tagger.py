@@ -189,6 +189,46 @@ def test_a_tagger_that_fails_on_one_document_is_named_with_its_place(tmp_path):
     assert [found for found in (tmp_path / "attributes").rglob("*") if found.is_file()] == []
 
 
+def test_a_tagger_that_takes_several_documents_writes_the_rows_it_writes_for_one(tmp_path):
+    path = write_documents(tmp_path, "a", "bcd", "")
+    task = task_for(
+        path,
+        tmp_path,
+        {"both": [use("char_length_v1"), use("own_taggers.Together")], "beside": [use("char_length_v1")]},
+    )
+
+    tag_file(task)
+
+    assert [
+        row["attributes"]["both__own_taggers_Together__length"] for row in rows_of(task.sets[0].output)
+    ] == [
+        [[0, 1, 1.0]],
+        [[0, 3, 3.0]],
+        [[0, 0, 0.0]],
+    ]
+    assert len(rows_of(task.sets[1].output)) == 3
+
+
+@pytest.mark.parametrize(
+    ("texts", "line", "message"),
+    [
+        (("a", "never", "b"), 2, "the tagger failed: ValueError: not this one"),
+        (("a", "not together", "b"), 1, "with 3 documents at once, but with none of them alone.*too many"),
+        (("a", "forgotten", "b"), 1, "returned the measures of 2 documents for 3"),
+    ],
+)
+def test_a_tagger_that_fails_on_several_documents_is_named_with_its_place(texts, line, message, tmp_path):
+    path = write_documents(tmp_path, *texts)
+    task = task_for(path, tmp_path, {"q": [use("own_taggers.Together")]})
+
+    with pytest.raises(EvaluationError, match=message) as raised:
+        tag_file(task)
+
+    error = raised.value
+    assert (error.rule, error.path, error.line) == ("own_taggers.Together", path, line)
+    assert [found for found in (tmp_path / "attributes").rglob("*") if found.is_file()] == []
+
+
 def test_a_malformed_row_is_an_error_or_counted(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1, "text": "a"}\n{"id": 2}\n{"id": 3, "text": "b"}\n', encoding="utf-8")

@@ -79,6 +79,7 @@ def test_the_taggers_of_the_how_to_run(examples):
     uses = (
         TaggerUse(tagger="my_tags.tables", parameters={"threshold": 2}),
         TaggerUse(tagger="my_tags.Glossary", parameters={"word_list": str(examples / "list")}),
+        TaggerUse(tagger="my_tags.Vowels"),
     )
     output = str(examples / "out.jsonl.gz")
 
@@ -88,4 +89,5 @@ def test_the_taggers_of_the_how_to_run(examples):
         assert json.loads(file.read())["attributes"] == {
             "layout__my_tags_tables__tables": [[0, 5, 1.0]],
             "layout__my_tags_Glossary__known": [[0, 15, 2.0]],
+            "layout__my_tags_Vowels__vowels": [[0, 15, 4.0]],
         }
