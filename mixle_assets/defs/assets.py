@@ -21,13 +21,14 @@ from mixle_assets.defs.metadata import (
     table,
 )
 from mixle_assets.defs.partitions import RecipePartitions, keys_to_build
-from mixle_assets.defs.resources import EngineResource, Listener
+from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
 from mixle_assets.defs.sensors import AUTOMATION
 from mixle_assets.defs.versions import code_version
 from mixle_assets.errors import LeaseError, MixleError, ShardError, StoreError
 from mixle_assets.manifest import digest_of
 from mixle_assets.pipeline.inputs import PlanChange, freeze_plan
 from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.report import report_path
 from mixle_assets.pipeline.run import StageOutcome, run_stage
 from mixle_assets.pipeline.stages import STAGES, Stage
 
@@ -126,8 +127,10 @@ def stage_asset(loaded: LoadedRecipe, stage: Stage, partitions: RecipePartitions
         config: StageConfig,
         engine: EngineResource,
         listener: dg.ResourceParam[Listener],
+        report: ReportResource,
     ) -> dg.MaterializeResult[None]:
         planned = replace(loaded)  # the plan as it is now, not as it was when the location was loaded
+        report.expect(planned)
         with _leased(context, listener, planned, config.wait_in_seconds):
             outcome = run_stage(
                 planned,
@@ -215,8 +218,11 @@ def _dependency(loaded: LoadedRecipe, upstream: str, stage: Stage | None) -> dg.
 
 
 def _definition_metadata(loaded: LoadedRecipe, name: str) -> dict[str, Any]:
-    """Return what an asset says of itself before it is built: its folder, and where its recipe stands."""
-    metadata: dict[str, Any] = {"folder": dg.MetadataValue.path(loaded.layout.folder)}
+    """Return what an asset says before it is built: its folder, its report, where its recipe stands."""
+    metadata: dict[str, Any] = {
+        "folder": dg.MetadataValue.path(loaded.layout.folder),
+        "report": dg.MetadataValue.path(report_path(loaded)),
+    }
     if loaded.recipe.path is not None:
         line = loaded.recipe.line_of(CATALOG[name].recipe_key)
         metadata["recipe"] = dg.MetadataValue.path(f"{loaded.recipe.path}:{line}")

@@ -11,7 +11,7 @@ import dagster as dg
 from mixle_assets.defs.assets import asset_key
 from mixle_assets.defs.metadata import check_metadata
 from mixle_assets.defs.partitions import keys_to_check
-from mixle_assets.defs.resources import EngineResource, Listener
+from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
 from mixle_assets.pipeline.check import Check, checks_of, run_check
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages import STAGES
@@ -32,9 +32,13 @@ def asset_check(loaded: LoadedRecipe, check: Check) -> dg.AssetChecksDefinition:
         blocking=check.severity == "error",
     )
     def look(
-        context: dg.AssetCheckExecutionContext, engine: EngineResource, listener: dg.ResourceParam[Listener]
+        context: dg.AssetCheckExecutionContext,
+        engine: EngineResource,
+        listener: dg.ResourceParam[Listener],
+        report: ReportResource,
     ) -> dg.AssetCheckResult:
         planned = replace(loaded)
+        report.expect(planned)
         outcome = run_check(
             planned,
             check,

@@ -23,7 +23,7 @@ from mixle_assets.defs.home import prepare_home
 from mixle_assets.defs.location import recipe_definitions
 from mixle_assets.defs.partitions import RANGE_END, RANGE_START
 from mixle_assets.defs.recorder import Recorder
-from mixle_assets.defs.resources import EngineResource
+from mixle_assets.defs.resources import EngineResource, ReportResource
 from mixle_assets.errors import ShardError
 from mixle_assets.pipeline.build import BuildReport
 from mixle_assets.pipeline.inputs import find_unplanned_files
@@ -180,7 +180,11 @@ class _Launcher:
 
     def _job(self) -> dg.JobDefinition:
         """Return the job that the UI, too, runs assets in."""
-        resources = {"engine": EngineResource(workers=self.workers), "listener": self.recorder}
+        resources = {
+            "engine": EngineResource(workers=self.workers),
+            "listener": self.recorder,
+            "report": ReportResource(is_written=False),
+        }
         common = dg.Definitions(resources=resources, executor=dg.in_process_executor)
         definitions = dg.Definitions.merge(common, recipe_definitions(self.loaded))
         return definitions.resolve_implicit_global_asset_job_def()

@@ -13,7 +13,7 @@ from mixle_assets.defs.assets import recipe_assets
 from mixle_assets.defs.checks import recipe_checks
 from mixle_assets.defs.jobs import checks_job
 from mixle_assets.defs.recipe_files import find_recipe_files
-from mixle_assets.defs.resources import EngineResource, Listener
+from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
 from mixle_assets.defs.sensors import recipe_sensors
 from mixle_assets.errors import MixleError
 from mixle_assets.pipeline.load import DEFAULT_ROOT, LoadedRecipe, load
@@ -66,7 +66,7 @@ def location_definitions(recipes: Sequence[str], root: str) -> dg.Definitions:
             )
     parts += [broken_recipe(slug, messages) for slug, messages in faults.items()]
     common = dg.Definitions(
-        resources={"engine": EngineResource(), "listener": Listener()},
+        resources={"engine": EngineResource(), "listener": Listener(), "report": ReportResource()},
         executor=dg.in_process_executor,  # one step is one stage: what runs side by side is inside it
     )
     return dg.Definitions.merge(common, *parts)

@@ -1,19 +1,23 @@
-"""What a run is given from outside: where work runs, and who is told how far it is."""
+"""What a run is given from outside: where work runs, who is told how far it is, where its report goes."""
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import dagster as dg
+from dagster._core.events import EngineEventData
 from pydantic import PrivateAttr
 
 from mixle_assets.engine import Engine, open_engine
 from mixle_assets.errors import MixleError
 from mixle_assets.pipeline.check import CheckOutcome
 from mixle_assets.pipeline.load import LoadedRecipe
+from mixle_assets.pipeline.report import write_report
 from mixle_assets.pipeline.run import OnProgress, StageOutcome
 
 SECONDS_BETWEEN_LOGS = 5.0
+REPORT_TAG = "mixle/report"
 
 
 class EngineResource(dg.ConfigurableResource[None]):
@@ -43,6 +47,36 @@ class EngineResource(dg.ConfigurableResource[None]):
         """End the workers with the run."""
         while self._opened:
             self._opened.popitem()[1].__exit__(None, None, None)
+
+
+class ReportResource(dg.ConfigurableResource[None]):
+    """Writes the page on a corpus at the end of each run that worked on it, whether the run passed or not.
+
+    The run gets its location as the tag ``mixle/report`` and as an event.
+
+    Attributes:
+        is_written: Whether to write it here; the command line does so itself, once for all of its runs.
+    """
+
+    is_written: bool = True
+    _recipes: dict[str, LoadedRecipe] = PrivateAttr(default_factory=dict)
+
+    def expect(self, loaded: LoadedRecipe) -> None:
+        """Note that this run works on a recipe."""
+        self._recipes[loaded.layout.folder] = loaded
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """Write the pages, and say where they are."""
+        while self._recipes and self.is_written:
+            _, loaded = self._recipes.popitem()
+            page = write_report(replace(loaded))  # a fresh one: the plan may be new
+            if context.instance is not None and context.run is not None:
+                context.instance.add_run_tags(context.run.run_id, {REPORT_TAG: page})
+                context.instance.report_engine_event(
+                    f"The report on what is built: {page}",
+                    context.run,
+                    EngineEventData(metadata={"report": dg.MetadataValue.path(page)}),
+                )
 
 
 class Listener:

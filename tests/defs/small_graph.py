@@ -11,7 +11,7 @@ import pytest
 
 from mixle_assets.defs.location import recipe_definitions
 from mixle_assets.defs.partitions import RANGE_END, RANGE_START
-from mixle_assets.defs.resources import EngineResource, Listener
+from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
 from mixle_assets.pipeline.inputs import freeze_plan
 from mixle_assets.pipeline.load import LoadedRecipe, load
 
@@ -108,7 +108,7 @@ def run(instance: dg.DagsterInstance) -> Run:
             [*definitions.assets, *definitions.asset_checks],
             selection=dg.AssetSelection.assets(*([loaded.recipe.slug, name] for name in names)),
             instance=instance,
-            resources={"engine": EngineResource(), "listener": Listener()},
+            resources={"engine": EngineResource(), "listener": Listener(), "report": ReportResource()},
             partition_key=keys[0] if len(keys) == 1 else None,
             tags=tags,
             raise_on_error=False,

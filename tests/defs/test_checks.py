@@ -254,3 +254,32 @@ def test_a_broken_guarantee_is_found(name: str, corpus: LoadedRecipe, instance: 
     assert found.metadata["violations"].value > 0
     expected = dg.AssetCheckSeverity.WARN if name.endswith("no_dead_rule") else dg.AssetCheckSeverity.ERROR
     assert found.severity == expected
+
+
+def report_of(instance: dg.DagsterInstance) -> Path:
+    """Return the page that the last run named, in its tag and in its log alike."""
+    (run, *_) = instance.get_runs()
+    events = [
+        event for event in instance.all_logs(run.run_id) if "The report on what is built" in event.message
+    ]
+    assert len(events) == 1
+    assert run.tags["mixle/report"] in events[0].message
+    return Path(run.tags["mixle/report"])
+
+
+def test_the_job_leaves_the_page_on_what_it_found_and_names_it(
+    corpus: LoadedRecipe, instance: dg.DagsterInstance
+):
+    assert run_checks(corpus, instance)
+
+    page = report_of(instance)
+    assert page == Path(corpus.layout.folder) / "report.html"
+    assert "provenance_resolves" in page.read_text()
+
+
+def test_a_run_that_fails_leaves_the_page_too(corpus: LoadedRecipe, run: Run, instance: dg.DagsterInstance):
+    edit_first_row(corpus, TAGGED, lambda row: row | {"id": "b"})
+    change_manifest(corpus, TAGGED, size_in_bytes=path_in(corpus, TAGGED).stat().st_size)
+
+    assert not run(corpus, ["attributes"], keys=SHARDS).success
+    assert report_of(instance).exists()
