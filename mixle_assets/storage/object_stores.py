@@ -9,10 +9,13 @@ from __future__ import annotations
 import functools
 import os
 import re
+import socket
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from mixle_assets.errors import InputError, StoreError
 from mixle_assets.storage.locations import ObjectName, take_apart
@@ -20,13 +23,18 @@ from mixle_assets.storage.locations import ObjectName, take_apart
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-# A store that is overloaded answers 5xx for a while: ten tries over at most three minutes.
+# A store that is overloaded answers 5xx for a while: ten tries, whose pauses are 55 seconds together. After
+# 45 no try begins any more, so that one which cannot be reached at all is given up within a minute.
 _RETRIES: dict[str, Any] = {
     "max_retries": 10,
     "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=15), "base": 2},
-    "retry_timeout": timedelta(minutes=3),
+    "retry_timeout": timedelta(seconds=45),
 }
-_CLIENT: dict[str, Any] = {"timeout": timedelta(minutes=2), "connect_timeout": timedelta(seconds=10)}
+_SECONDS_TO_CONNECT = 10
+_CLIENT: dict[str, Any] = {
+    "timeout": timedelta(minutes=2),
+    "connect_timeout": timedelta(seconds=_SECONDS_TO_CONNECT),
+}
 
 _runtime_process: int | None = None  # the process whose threads do obstore's work
 
@@ -61,6 +69,8 @@ def _open(scheme: str, bucket: str, endpoint: str | None) -> ObjectStore:
     from obstore.store import AzureStore, GCSStore, S3Store
 
     options: dict[str, Any] = {"client_options": _CLIENT, "retry_config": _RETRIES}
+    if endpoint is not None:
+        _knock(endpoint, f"{scheme}://{bucket}")
     try:
         if scheme == "gs":
             return GCSStore(bucket, **options)
@@ -73,6 +83,27 @@ def _open(scheme: str, bucket: str, endpoint: str | None) -> ObjectStore:
         return S3Store(bucket, disable_bulk_delete=True, **options)
     except (BaseError, ValueError) as error:
         raise StoreError(f"cannot be opened: {say(error)}", path=f"{scheme}://{bucket}") from error
+
+
+def _knock(endpoint: str, bucket_url: str) -> None:
+    """Refuse at once an endpoint where nobody listens: tries and pauses would hide it for a minute.
+
+    Raises:
+        StoreError: Its name is unknown, or nobody answers there; names the endpoint without credentials.
+    """
+    try:
+        parts = urlsplit(endpoint)
+        host, port = parts.hostname, parts.port or (80 if parts.scheme == "http" else 443)
+    except ValueError as error:
+        raise StoreError(f"$AWS_ENDPOINT_URL is no URL: {error}", path=bucket_url) from None
+    if not host or urllib.request.getproxies().get(parts.scheme):
+        return  # a proxy, and not this machine, has to reach it
+    try:
+        socket.create_connection((host, port), timeout=_SECONDS_TO_CONNECT).close()
+    except OSError as error:
+        raise StoreError(
+            f"no object store can be reached at {parts.scheme}://{host}:{port}: {error}", path=bucket_url
+        ) from None
 
 
 @contextmanager

@@ -36,8 +36,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def run_moto(log: Path) -> Iterator[str]:
-    """Start moto's S3 server, make the bucket ``corpora``, and end the server after the block."""
+def run_moto(log: Path, *, knows_nobody: bool = False) -> Iterator[str]:
+    """Start moto's S3 server, make the bucket ``corpora``, and end the server after the block.
+
+    A server that knows nobody refuses everybody's credentials once the bucket is there.
+    """
     port = free_port()
     endpoint = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:
@@ -45,6 +48,7 @@ def run_moto(log: Path) -> Iterator[str]:
             [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
             stdout=output,
             stderr=subprocess.STDOUT,
+            env=os.environ | ({"INITIAL_NO_AUTH_ACTION_COUNT": "1"} if knows_nobody else {}),
         )
     try:
         deadline = time.monotonic() + 120
