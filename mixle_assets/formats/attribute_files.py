@@ -51,6 +51,7 @@ def open_attribute_rows(
     counts: Counts | None = None,
     keys: Collection[str] | None = None,
     span_keys: Collection[str] = (),
+    reuse: bool = False,
 ) -> AttributeRows:
     """Return the attribute rows at a location: from columns, if it is that of columns, else from JSON lines.
 
@@ -61,6 +62,7 @@ def open_attribute_rows(
         counts: Likewise.
         keys: The attribute keys to read; None reads all.
         span_keys: Those of them whose spans may come as tuples.
+        reuse: Let values hold only until the next row is taken; see ``read_attribute_columns``.
 
     Raises:
         InputError: The file is missing, or is not what it should be.
@@ -68,7 +70,7 @@ def open_attribute_rows(
     if is_columns_path(path):
         from mixle_assets.formats.attribute_column_reader import read_attribute_columns
 
-        return read_attribute_columns(path, keys=keys, span_keys=span_keys)
+        return read_attribute_columns(path, keys=keys, span_keys=span_keys, reuse=reuse)
     return read_attribute_rows(
         path, codec=codec, malformed_row=malformed_row, counts=counts, keys=keys, span_keys=span_keys
     )

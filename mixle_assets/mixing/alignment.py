@@ -91,6 +91,7 @@ class AlignedRows:
                     counts=counts,
                     keys=keys,
                     span_keys=span_keys,
+                    reuse=keys is not None,
                 )
             )
 
@@ -247,7 +248,7 @@ def align_rows(
             ``extra_attribute_rows:SET``, ``key_collisions``, and what the readers note.
         codecs: Codecs that override the extension.
         keys: The attribute keys to read from the sets; None reads all. For a caller that neither writes the
-            attributes nor reads others.
+            attributes nor reads others, nor looks at a row's after it took the next.
         span_keys: Those of them that may come as checked tuples (``read_attribute_rows``).
 
     Returns:
