@@ -9,7 +9,7 @@ import pytest
 
 from mixle_assets.errors import InputError, RecipeError
 from mixle_assets.recipe import Tokenizer
-from mixle_assets.tokenizers import Encoded, load_tokenizer
+from mixle_assets.tokenizers import Encoded, engines, load_tokenizer
 from mixle_assets.tokenizers.engines import FAST_ENGINES, choose_engine, describe_difference
 from mixle_assets.tokenizers.probes import probe_texts
 from mixle_assets.tokenizers.tokenizer import run_guarded
@@ -44,6 +44,23 @@ def test_an_installed_engine_gives_the_ids_of_the_reference(name):
     assert fast.engine_note == "asked for, and equal on the probes"
     for found, expected in zip(fast.encode_batch(texts), slow.encode_batch(texts), strict=True):
         assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["fastokens", "gigatoken"])
+def test_an_encoder_that_is_made_anew_gives_the_same_ids(name, monkeypatch):
+    tokenizer = load_tokenizer(Tokenizer(file=SMALL, engine=name, boundary=None))
+    texts = [f"words {number} of a document" for number in range(20)]
+    once = tokenizer.encode_flat(texts)
+    monkeypatch.setattr(engines, "RENEW_EVERY", 30)
+    encoders = set()
+
+    again = []
+    for text in texts:
+        again += tokenizer.encode(text)
+        encoders.add(id(tokenizer.engine._encoder.ready_for([])))
+
+    assert again == once.values.tolist()
+    assert len(encoders) > 1
 
 
 def test_auto_takes_the_first_that_agrees_and_says_so():
