@@ -37,7 +37,7 @@ def report_path(loaded: LoadedRecipe) -> str:
     return storage.join(loaded.layout.folder, FILE_NAME)
 
 
-def write_report(loaded: LoadedRecipe, path: str | None = None) -> str:
+def write_report(loaded: LoadedRecipe, path: str | None = None, *, times: bool = True) -> str:
     """Write the report of what is built, and return its location.
 
     What stands there already, and would be written again, is left alone.
@@ -45,9 +45,10 @@ def write_report(loaded: LoadedRecipe, path: str | None = None) -> str:
     Args:
         loaded: The recipe.
         path: Location; None writes it beside the corpus.
+        times: Whether the documents are named that took longest; no two builds take the same time.
     """
     path = path or report_path(loaded)
-    content = render_page(gather_numbers(loaded)).encode()
+    content = render_page(gather_numbers(loaded), times=times).encode()
     if not (storage.exists(path) and storage.read_bytes(path) == content):
         with storage.write_whole(path) as file:
             file.write(content)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mixle_assets.manifest import Manifest, digest_of
 from mixle_assets.records import Counts
-from mixle_assets.reporting.sums import MeasureSum, RuleSum, SpanSum, TokenSum
+from mixle_assets.reporting.sums import MeasureSum, RuleSum, SlowestSum, SpanSum, TokenSum
 
 
 @dataclass
@@ -95,6 +95,7 @@ class CorpusNumbers:
         duplicate_ids: Stream to documents whose id an earlier one of their shard has.
         measures: Stream to attribute set to measure to its distribution.
         num_tagged: Stream to attribute set to documents.
+        slowest: Stream to attribute set to the documents that took its taggers longest.
         tokens: Stream to its tokens.
         tokenizer: What the tokenizer that was trained here says of itself.
         epochs: Epoch to what its manifest says.
@@ -110,6 +111,7 @@ class CorpusNumbers:
     duplicate_ids: Counter[str] = field(default_factory=Counter)
     measures: dict[str, dict[str, dict[str, MeasureSum]]] = field(default_factory=dict)
     num_tagged: dict[str, Counter[str]] = field(default_factory=dict)
+    slowest: dict[str, dict[str, SlowestSum]] = field(default_factory=dict)
     tokens: dict[str, TokenSum] = field(default_factory=dict)
     tokenizer: dict[str, Any] = field(default_factory=dict)
     epochs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -136,6 +138,8 @@ class CorpusNumbers:
             sums = self.measures.setdefault(stream, {}).setdefault(attribute_set, {})
             for measure, distribution in details.get("measures", {}).items():
                 sums.setdefault(measure, MeasureSum()).add(distribution)
+            slowest = self.slowest.setdefault(stream, {}).setdefault(attribute_set, SlowestSum())
+            slowest.add(manifest.key.removeprefix(f"{attribute_set}/"), details.get("slowest", []))
         elif stage == "doc_arrays":
             self.tokens.setdefault(stream, TokenSum()).add(manifest.counts, details)
         elif stage == "tokenizer":

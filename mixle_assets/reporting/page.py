@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mixle_assets.reporting.html import cards, percent, text
 from mixle_assets.reporting.numbers import CorpusNumbers
 from mixle_assets.reporting.sections import (
@@ -27,9 +29,16 @@ _SECTIONS = {
 }
 
 
-def render_page(numbers: CorpusNumbers) -> str:
-    """Return the report as one HTML document: no script, nothing loaded, the same for the same numbers."""
-    shown = {anchor: show(numbers) for anchor, (_, show) in _SECTIONS.items()}
+def render_page(numbers: CorpusNumbers, *, times: bool = True) -> str:
+    """Return the report as one HTML document: no script, nothing loaded, the same for the same numbers.
+
+    Args:
+        numbers: Of the corpus.
+        times: Whether how long something took is shown; without, two builds of one corpus give one page.
+    """
+    sections = {anchor: show for anchor, (_, show) in _SECTIONS.items()}
+    sections["measures"] = partial(show_measures, times=times)
+    shown = {anchor: show(numbers) for anchor, show in sections.items()}
     links = "".join(
         f'<a href="#{anchor}">{title}</a>' for anchor, (title, _) in _SECTIONS.items() if shown[anchor]
     )

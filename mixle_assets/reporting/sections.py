@@ -182,12 +182,19 @@ def _spans(done: SpanSum) -> str:
     return table("Spans replaced", columns, rows) + said
 
 
-def show_measures(numbers: CorpusNumbers) -> str:
-    """Return how the scores of each measure are distributed, for each stream and attribute set."""
+def show_measures(numbers: CorpusNumbers, *, times: bool = True) -> str:
+    """Return how the scores of each measure are distributed, for each stream and attribute set.
+
+    Args:
+        numbers: Of the corpus.
+        times: Whether to name the documents that took longest: of two builds each has its own.
+    """
     parts = []
     for stream, sets in numbers.measures.items():
         for name, measures in sets.items():
             parts.append(_measures(stream, name, measures, numbers.num_tagged[stream][name]))
+            if times and (slowest := numbers.slowest[stream][name].found):
+                parts.append(_slowest(stream, name, slowest))
     if not parts:
         return ""
     return section(
@@ -221,6 +228,15 @@ def _measures(stream: str, name: str, measures: dict[str, MeasureSum], num_docum
     if len(rows) <= _FOLDED_MEASURES:
         return shown
     return fold(f"{stream}, set {name}: {len(rows)} measures of {num_documents:,} documents", shown)
+
+
+def _slowest(stream: str, name: str, found: list[tuple[float, str, int, str, int]]) -> str:
+    caption = f"{stream}, set {name}: documents that took its taggers longest"
+    rows: list[list[Cell]] = [
+        [Markup(f"{1000 * seconds:,.1f} ms", is_number=True), characters, code(f"{file}:{line}"), code(id_)]
+        for seconds, file, line, id_, characters in found
+    ]
+    return fold(caption, table(caption, ["time", "characters", "place", "id"], rows))
 
 
 _UNKNOWN = Markup("–", is_number=True)

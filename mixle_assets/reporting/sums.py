@@ -16,6 +16,7 @@ from mixle_assets.records import Counts
 from mixle_assets.reporting.plots import Bucket
 
 NUM_LONGEST = 10
+NUM_SLOWEST = 10
 
 
 @dataclass
@@ -116,6 +117,22 @@ class MeasureSum:
     def buckets(self) -> list[Bucket]:
         """The histogram, ascending."""
         return [(low, high, count) for (low, high), count in sorted(self._buckets.items())]
+
+
+@dataclass
+class SlowestSum:
+    """The documents that took the taggers of a set longest, over files.
+
+    Attributes:
+        found: ``(seconds, file, line, id, characters)``, longest first.
+    """
+
+    found: list[tuple[float, str, int, str, int]] = field(default_factory=list)
+
+    def add(self, file: str, written: list[dict[str, Any]]) -> None:
+        """Add ``details["slowest"]`` of an attribute file."""
+        more = [(one["seconds"], file, one["line"], one["id"], one["characters"]) for one in written]
+        self.found = sorted([*self.found, *more], key=lambda one: (-one[0], *one[1:3]))[:NUM_SLOWEST]
 
 
 @dataclass

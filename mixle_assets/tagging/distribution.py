@@ -94,7 +94,7 @@ def _sum_in_units(values: NDArray[np.float64]) -> int:
     """Return the sum of scores in units of their last decimal: whole numbers, so no cut changes it."""
     with np.errstate(over="ignore"):
         units = np.rint(values * _UNITS_IN_ONE)
-    if np.abs(units).max() * len(units) < _LARGEST_SUM:
+    if np.abs(units).max() < _LARGEST_SUM / len(units):
         return int(units.astype(np.int64).sum())
     return sum(
         int(unit) if math.isfinite(unit) else int(value) * _UNITS_IN_ONE

@@ -10,6 +10,7 @@ import functools
 import json
 import math
 import operator
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from mixle_assets.records import Document, SpanRow
 from mixle_assets.tagging.distribution import Distribution
 from mixle_assets.tagging.entries import Sieve
 from mixle_assets.tagging.registry import Tagger, attribute_key
+from mixle_assets.tagging.slowest import SlowestDocuments
 from mixle_assets.tagging.views import DocumentView, Measures, view_of
 
 SCORE_DECIMALS = 5
@@ -43,6 +45,8 @@ class SetPass:
         self.distribution = Distribution()
         self._num_rows = 0
         self._ahead: dict[str, Sequence[Measures]] = {}
+        self._seconds_a_character = 0.0  # that the documents ahead have taken already
+        self.slowest = SlowestDocuments()
         self._outputs: list[dict[str, tuple[str, list[float]]]] = [{} for _ in taggers]
 
     @property
@@ -61,6 +65,7 @@ class SetPass:
         Raises:
             EvaluationError: A tagger failed; names the document if it is one.
         """
+        started = time.perf_counter()
         for tagger in self.taggers:
             if tagger.measure_all is None:
                 continue
@@ -87,17 +92,22 @@ class SetPass:
                     rule=tagger.name,
                 )
             self._ahead[tagger.name] = measured
+        # Nobody knows what each took, so they share it by their lengths.
+        num_characters = sum(len(view.text) for view in views) or 1
+        self._seconds_a_character = (time.perf_counter() - started) / num_characters
 
-    def write_row(self, view: DocumentView, place: int) -> None:
+    def write_row(self, view: DocumentView, line: int, place: int) -> None:
         """Measure one document and write its row.
 
         Args:
             view: The document.
+            line: Its line in the file.
             place: Where it is among those of ``measure_several``.
 
         Raises:
             EvaluationError: A tagger failed, or returned what is no span inside the text.
         """
+        started = time.perf_counter()
         measured = [
             _measured(tagger, tagger.measure, view)
             if tagger.measure_all is None
@@ -105,6 +115,9 @@ class SetPass:
             for tagger in self.taggers
         ]
         self.writer.write(self._row(view, measured))
+        seconds = time.perf_counter() - started + self._seconds_a_character * len(view.text)
+        if seconds > self.slowest.floor:
+            self.slowest.note(seconds, line, view)
         self._num_rows += 1
         if self._num_rows % 1024 == 0:
             self.distribution.fold()
@@ -201,6 +214,7 @@ class SievedPass(SetPass):
                 )
                 continue
             view = view_of(document)
+            started = time.perf_counter()
             try:
                 if what:
                     measures = _measured(tagger, functools.partial(sieve.measure, may_hold=what), view)
@@ -209,6 +223,8 @@ class SievedPass(SetPass):
                 rows.append(self._row(view, [measures]).decode())
             except MixleError as error:
                 raise error.at(path=path, line=line_number) from error
+            if (seconds := time.perf_counter() - started) > self.slowest.floor:
+                self.slowest.note(seconds, line_number, document)
         self.writer.write("".join(rows).encode())
         for scores, number in num_of.items():
             for measure, score in zip(sieve.measures, scores, strict=True):

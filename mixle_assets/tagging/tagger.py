@@ -67,7 +67,8 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
         wanted: Names of the sets to write; None writes all.
 
     Returns:
-        Set name to what was written; ``details["measures"]`` holds each measure's distribution.
+        Set name to what was written; ``details`` holds each measure's distribution under ``measures``, and
+        under ``slowest`` the documents that took longest.
 
     Raises:
         ValueError: A wanted set is not in the task.
@@ -109,7 +110,7 @@ def tag_file(task: TagTask, wanted: tuple[str, ...] | None = None) -> dict[str, 
             size_in_bytes=one.writer.size_in_bytes,
             counts=msgspec.structs.replace(counts, dropped=dict(counts.dropped), noted=dict(counts.noted)),
             read={task.path: texts.stamp, **_stamps_of_files(one.taggers)},
-            details={"measures": one.distribution.as_json()},
+            details={"measures": one.distribution.as_json(), "slowest": one.slowest.as_json()},
         )
         for one in passes
     }
@@ -127,7 +128,7 @@ def _write_rows(passes: list[SetPass], documents: list[tuple[int, Document]], pa
         view = views[place] if views else view_of(document)
         try:
             for one in passes:
-                one.write_row(view, place)
+                one.write_row(view, line_number, place)
         except MixleError as error:
             raise error.at(path=path, line=line_number) from error
 

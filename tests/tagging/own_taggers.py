@@ -1,5 +1,7 @@
 """Taggers as a user would write them, for the tests."""
 
+import time
+
 from mixle_assets.records import Document
 
 
@@ -72,6 +74,21 @@ class Together:
             raise ValueError("too many")
         measured = [self(document) for document in documents]
         return measured[1:] if "forgotten" in texts else measured
+
+
+class Slow:
+    """Takes ten microseconds a character."""
+
+    def __call__(self, document: Document) -> dict[str, float]:
+        time.sleep(len(document.text) / 100_000)
+        return {"length": len(document.text)}
+
+
+class SlowTogether(Slow):
+    """The same, for several documents at once."""
+
+    def measure_all(self, documents: list[Document]) -> list[dict[str, float]]:
+        return [self(document) for document in documents]
 
 
 a_number = 7

@@ -8,6 +8,8 @@ import pytest
 
 from mixle_assets.errors import EvaluationError, InputError
 from mixle_assets.recipe import TaggerUse, Tolerate
+from mixle_assets.records import Document
+from mixle_assets.tagging.slowest import SlowestDocuments
 from mixle_assets.tagging.tagger import TaggerSet, TagTask, tag_file
 
 
@@ -111,7 +113,9 @@ def test_the_same_rows_give_the_same_digest_wherever_they_lie(tmp_path):
         folder.mkdir()
         path = write_documents(folder, "one", "two three", name=f"{place}.jsonl")
         written = tag_file(task_for(path, folder, {"q": [use("gopher_v1"), use("random_number_v1", seed=3)]}))
-        digests.add((written["q"].rows_digest, written["q"].file_hash, json.dumps(written["q"].details)))
+        digests.add(
+            (written["q"].rows_digest, written["q"].file_hash, json.dumps(written["q"].details["measures"]))
+        )
 
     assert len(digests) == 1
 
@@ -121,18 +125,41 @@ def test_the_distribution_of_every_measure_is_reported(tmp_path):
         write_documents(tmp_path, "", "", "abc", "abcde"), tmp_path, {"size": [use("char_length_v1")]}
     )
 
-    assert tag_file(task)["size"].details == {
-        "measures": {
-            "size__char_length_v1__length": {
-                "count": 4,
-                "documents": 4,
-                "min": 0.0,
-                "max": 5.0,
-                "mean": 2.0,
-                "histogram": [[0.0, 0.0, 2], [3.0, 4.0, 1], [4.0, 6.0, 1]],
-            }
+    assert tag_file(task)["size"].details["measures"] == {
+        "size__char_length_v1__length": {
+            "count": 4,
+            "documents": 4,
+            "min": 0.0,
+            "max": 5.0,
+            "mean": 2.0,
+            "histogram": [[0.0, 0.0, 2], [3.0, 4.0, 1], [4.0, 6.0, 1]],
         }
     }
+
+
+@pytest.mark.parametrize("tagger", ["Slow", "SlowTogether"])
+def test_the_documents_that_took_longest_are_named_in_no_row_and_no_digest(tmp_path, tagger):
+    path = write_documents(tmp_path, "short", "x" * 3000, "short", "x" * 5000)
+    task = task_for(path, tmp_path, {"q": [use(f"own_taggers.{tagger}")]})
+
+    first, second = tag_file(task)["q"], tag_file(task)["q"]
+
+    longest, shorter, *rest = first.details["slowest"]
+    assert (longest["line"], longest["id"], longest["characters"]) == (4, "3", 5000)
+    assert (shorter["line"], shorter["id"], shorter["characters"]) == (2, "1", 3000)
+    assert longest["seconds"] > shorter["seconds"] > max((one["seconds"] for one in rest), default=0.001)
+    assert (first.rows_digest, first.file_hash) == (second.rows_digest, second.file_hash)
+
+
+def test_only_the_ten_slowest_documents_are_kept():
+    slowest = SlowestDocuments()
+    for line in range(1, 31):
+        seconds = (line * 7 % 31) / 1000
+        if seconds > slowest.floor:
+            slowest.note(seconds, line, Document(id=line, text="abc"))
+
+    assert [one["seconds"] for one in slowest.as_json()] == [number / 1000 for number in range(30, 20, -1)]
+    assert slowest.as_json()[0] == {"seconds": 0.03, "line": 22, "id": "22", "characters": 3}
 
 
 def test_a_document_with_two_spans_of_a_measure_has_two_scores_and_is_one_document(tmp_path):
