@@ -6,7 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-NOT_STAGES = {"__init__", "__main__", "measure", "pack_child", "peers", "recipes"}
+NOT_STAGES = {"__init__", "__main__", "dolma_tokenizer", "measure", "pack_child", "peers", "recipes"}
 
 
 def main(arguments: list[str]) -> None:

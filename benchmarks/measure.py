@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -28,11 +28,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class Contender:
-    """A program to run, and what must be done before, off the clock."""
+    """A program to run, and what must be done before, off the clock; ``environment`` goes over ours."""
 
     command: Sequence[str]
     prepare: Callable[[], None] = lambda: None
     folder: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(contender: Contender, log: Path) -> Usage:
@@ -53,7 +54,7 @@ def run(contender: Contender, log: Path) -> Usage:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=contender.folder,
-            env=_environment(),
+            env=_environment() | dict(contender.environment),
         )
         _, status, used = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start

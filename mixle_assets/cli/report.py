@@ -20,14 +20,14 @@ from mixle_assets.storage import absolute
     help="Where to write it; default: report.html beside the corpus.",
 )
 @click.option(
-    "--times/--no-times",
-    default=True,
-    help="Whether to name the documents that took longest; without, equal corpora have equal pages.",
+    "--no-times",
+    is_flag=True,
+    help="Leave out which documents took longest: equal corpora then have equal pages.",
 )
-def command(recipe: str, root: str | None, out: str | None, times: bool) -> None:
+def command(recipe: str, root: str | None, out: str | None, no_times: bool) -> None:
     """Write what is known of the corpus of RECIPE as one HTML page, from its manifests alone.
 
     The page needs no other file and no network. What is not built yet is not on it.
     """
     loaded = load(recipe, root)
-    click.echo(write_report(loaded, absolute(out) if out else None, times=times))
+    click.echo(write_report(loaded, absolute(out) if out else None, times=not no_times))
