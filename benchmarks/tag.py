@@ -113,7 +113,11 @@ def compare_tagging(
             "--ignore_existing",
         ]
         if given:
-            options += ["--tagger_modules", str(Path(__file__).with_name("dolma_tokenizer.py"))]
+            # By itself: Dolma imports from its folder, where a module is named as one of Python's own.
+            module = work / "modules" / "dolma_tokenizer.py"
+            module.parent.mkdir(exist_ok=True)
+            shutil.copyfile(Path(__file__).with_name(module.name), module)
+            options += ["--tagger_modules", str(module)]
         ours_run = [sys.executable, "-m", "benchmarks", "tag"]
         folder = Path(__file__).parent.parent
         contenders = {
