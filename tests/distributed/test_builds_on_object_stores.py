@@ -11,7 +11,7 @@ import numpy as np
 import object_store
 import pytest
 
-from mixle_assets import StreamingCorpus, load_corpus
+from mixle_assets import StreamingCorpus, load_corpus, storage
 
 SLICE = """\
 name: slice
@@ -146,3 +146,18 @@ def test_a_killed_build_in_a_store_goes_on_where_it_was(
     built = build(recipe, bucket, dict(os.environ))
     assert digests(built) == on_disk
     assert built["documents"][1] == 0
+
+
+def test_columns_of_attributes_in_a_store_give_the_same_digests(
+    bucket: str, on_disk: dict[str, str], tmp_path: Path
+) -> None:
+    recipe = tmp_path / "slice.yaml"
+    recipe.write_text(SLICE + "execution: {attributes_format: parquet}\n")
+
+    first = build(recipe, bucket, dict(os.environ))
+    again = build(recipe, bucket, dict(os.environ))
+
+    assert digests(first) == on_disk
+    assert sum(num_built for _, num_built in again.values()) == 0
+    names = storage.list_folder(f"{bucket}/slice/attributes/quality/prose")
+    assert [name for name in names if name.endswith(".parquet")] != []
