@@ -126,7 +126,7 @@ def find_emails(text: str, start: int = 0, stop: int | None = None) -> Iterator[
     position = start
     at = text.find("@", position, stop)
     while at >= 0:
-        space = text.rfind(" ", position, at)
+        space = text.rfind(" ", max(position, at - _WINDOW), at)
         plain = match_plain(text, space, stop) if space > position else None
         if plain is not None and plain.end() > at:
             yield space, plain.end(), plain[1]

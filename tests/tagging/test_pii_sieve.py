@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import sys
+import time
 import unicodedata
 from pathlib import Path
 
@@ -11,11 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mixle_assets.errors import EvaluationError
+from mixle_assets.formats.codecs import write_shard
+from mixle_assets.formats.documents import read_texts
 from mixle_assets.formats.lines import read_lines
 from mixle_assets.recipe import TaggerUse
 from mixle_assets.tagging import pii_sieve
+from mixle_assets.tagging.entries import Sieve
 from mixle_assets.tagging.pii_sieve import EMAIL, IP, OTHER_DIGITS, PHONE, CandidateFinder
-from mixle_assets.tagging.registry import registered_taggers
+from mixle_assets.tagging.registry import Tagger, registered_taggers
+from mixle_assets.tagging.set_pass import make_pass
 from mixle_assets.tagging.tagger import TaggerSet, TagTask, tag_file
 from mixle_assets.tagging.views import view_of_text
 
@@ -32,6 +38,7 @@ PIECES = st.sampled_from(
         *("me", "me@x.org", "ab.cd", "isbn", "\\n"),
     ]
 )
+LONG = 300_000
 TEXTS = st.lists(PIECES, max_size=14).map("".join)
 
 
@@ -166,6 +173,48 @@ def test_no_escape_that_is_passed_over_is_a_digit_or_white_space_or_ascii():
 
     assert len(passed_over) > 30_000
     assert [one for one in passed_over if one.isascii() or re.match(r"[\d\s]", one)] == []
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (
+            lambda view, may_hold: {"it": [[0, 99, 1.0]]},
+            r"\[0, 99, 1.0\] is not inside the text of 5 characters",
+        ),
+        (lambda view, may_hold: {"it": 1 / (may_hold - 3)}, "the tagger failed: ZeroDivisionError"),
+    ],
+)
+def test_a_fault_behind_a_sieve_is_named_with_its_place(measure, message, tmp_path):
+    path = lines_of(tmp_path, as_line("first"), b"", as_line("third"), as_line("other"))
+    sieve = Sieve(lambda: lambda block: [0, 0, 3, 0], measure, lambda text: (0.0,), ("it",))
+    tagger = Tagger("mine", "mine", view_of_text, ("it",), (), 0, sieve, None)
+
+    with (
+        pytest.raises(EvaluationError, match=message) as raised,
+        write_shard(str(tmp_path / "out"), "") as writer,
+    ):
+        rows = make_pass("s", (tagger,), writer)
+        for block, documents in read_texts(str(path)).blocks():
+            rows.write_block(block, list(documents), str(path))
+
+    error = raised.value
+    assert (error.rule, error.document_id, error.path, error.line) == ("mine", "a", str(path), 3)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["@" * LONG, "a@" * LONG, "1" * LONG, "1.1." * LONG, "\u0661" * LONG, "? 555" * LONG]
+)
+def test_a_pathological_line_takes_time_in_proportion_to_its_length(text, tmp_path):
+    path = lines_of(tmp_path, as_line(text), as_line(text[: 10**5], escaped=True))
+    task = TagTask(
+        str(path), "a", "s", (TaggerSet("s", (TaggerUse(tagger=SIEVED[2]),), str(tmp_path / "out.jsonl")),)
+    )
+    started = time.process_time()
+    tag_file(task)
+
+    assert time.process_time() - started < 5  # seconds
 
 
 def test_a_tagger_alone_in_its_set_goes_behind_its_sieve():

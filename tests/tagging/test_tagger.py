@@ -97,6 +97,18 @@ def test_only_the_wanted_sets_are_written(tmp_path):
         tag_file(task, ("c",))
 
 
+def test_one_tagger_with_two_sets_of_parameters_stands_side_by_side_in_two_sets(tmp_path):
+    path = write_documents(tmp_path, "a|b\nc|d|e")
+    sets = {"wide": [use("own_taggers.tables", threshold=2)], "any": [use("own_taggers.tables")]}
+    task = task_for(path, tmp_path, sets)
+
+    tag_file(task)
+
+    wide, any_bar = (rows_of(one.output)[0]["attributes"] for one in task.sets)
+    assert wide == {"wide__own_taggers_tables__tables": [[4, 9, 1.0]]}
+    assert any_bar == {"any__own_taggers_tables__tables": [[0, 3, 1.0], [4, 9, 1.0]]}
+
+
 def test_a_file_without_documents_gives_a_finished_file_without_rows(tmp_path):
     task = task_for(write_documents(tmp_path), tmp_path, {"size": [use("char_length_v1")]})
 
