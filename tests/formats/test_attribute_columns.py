@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats import attribute_columns
+from mixle_assets.formats import attribute_column_reader, attribute_columns
 from mixle_assets.formats.attribute_column_reader import read_attribute_columns
 from mixle_assets.formats.attribute_columns import write_attribute_columns
 from mixle_assets.formats.attribute_files import columns_path_of, open_attribute_rows
@@ -276,3 +276,51 @@ def test_the_metadata_says_how_each_key_is_held(tmp_path):
         "columns": [["id_", "id", "spans"], ["a", "a", "json"]],
         "row_column": False,
     }
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(
+        st.fixed_dictionaries(
+            {"one": st.tuples(st.just(0), st.just(9), st.floats(0, 1)).map(lambda span: [list(span)])},
+            optional={"some": spans, "ones": whole_spans, "json": anything},
+        ),
+        max_size=30,
+    ),
+    sizes=st.fixed_dictionaries(
+        {
+            "run": st.integers(1, 6),
+            "batch": st.integers(1, 9),
+            "chunk": st.integers(1, 5),
+            "group": st.integers(1, 9),
+        }
+    ),
+    reuse=st.booleans(),
+)
+def test_rows_are_the_same_however_they_are_cut(tmp_path_factory, rows, sizes, reuse):
+    rows = [{"id": "ü" * (number % 3), "attributes": row} for number, row in enumerate(rows)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attribute_columns, "CHUNK_ROWS", sizes["chunk"])
+        patch.setattr(attribute_columns, "SAMPLED_ROWS", sizes["chunk"])
+        patch.setattr(attribute_columns, "GROUP_ROWS", sizes["group"])
+        patch.setattr(attribute_column_reader, "RUN_ROWS", sizes["run"])
+        patch.setattr(attribute_column_reader, "BATCH_ROWS", sizes["batch"])
+        path, columns = write_rows(tmp_path_factory.mktemp("rows") / "0000.jsonl.gz", rows)
+
+        assert exactly(read_attribute_columns(columns)) == exactly(read_attribute_rows(path))
+        chosen = {"one", "some", "json"}
+        reader = read_attribute_columns(columns, keys=chosen, span_keys={"some"}, reuse=reuse)
+        told = [(row.id, repr(sorted(row.attributes.items()))) for row in reader.rows()]
+        again = [
+            (row["id"], {key: value for key, value in row["attributes"].items() if key in chosen})
+            for row in rows
+        ]
+        for (document_id, shown), (expected_id, attributes) in zip(told, again, strict=True):
+            as_tuples = repr(sorted((attributes | tupled(attributes)).items()))
+            assert document_id == expected_id
+            assert shown in (as_tuples, repr(sorted(attributes.items())))  # tuples only where all are spans
+
+
+def tupled(attributes):
+    """Return the spans of ``some`` as tuples."""
+    return {"some": [tuple(span) for span in attributes["some"]]} if "some" in attributes else {}
