@@ -12,7 +12,7 @@ from mixle_assets.engine import ProcessEngine, SerialEngine
 from mixle_assets.errors import InputError, LeaseError, RecipeError, ShardError
 from mixle_assets.pipeline.build import BuildReport, build
 from mixle_assets.pipeline.inputs import freeze_plan
-from mixle_assets.pipeline.load import load
+from mixle_assets.pipeline.load import LoadedRecipe, load
 from mixle_assets.pipeline.stages import STAGES
 from mixle_assets.pipeline.status import find_status
 from mixle_assets.pipeline.summary import stage_digest
@@ -401,3 +401,27 @@ def test_damaged_columns_are_found_by_name(small: Path, edit: Edit) -> None:
         one for _, one in find_damaged_files(load(small, str(small.parent / "corpora"))) if one is not None
     ]
     assert [violation.where for violation in found] == [str(columns)]
+
+
+def test_columns_beside_the_documents_are_no_attribute_files_of_other_tools(small: Path, edit: Edit) -> None:
+    edit("packing:", "execution: {attributes_place: beside, attributes_format: parquet}\npacking:")
+    before = digests(run(small))
+    assert (small.parent / "in/attributes/quality/prose/0000.jsonl.gz.parquet").exists()
+
+    reader = small.parent / "reader.yaml"
+    text = (
+        small.read_text().replace("name: small", "name: reader").replace("taggers: {quality", "taggers: {own")
+    )
+    reader.write_text(
+        text.replace("    dedupe:", "    attributes: [quality]\n    dedupe:", 1).replace("beside", "root")
+    )
+    (work,) = STAGES["mixed_shards"].find_work(loaded_after_build(reader), "prose/0000")
+    assert [path.rpartition("/")[2] for name, path in work.task.files[0].attributes if name == "quality"] == [
+        "0000.jsonl.gz"
+    ]
+    assert digests(run(small)) == before
+
+
+def loaded_after_build(recipe: Path) -> LoadedRecipe:
+    assert not run(recipe).failed
+    return load(recipe, str(recipe.parent / "corpora"))
