@@ -18,11 +18,11 @@ from mixle_assets.defs.metadata import (
     partition_metadata,
     range_metadata,
     run_metadata,
-    table,
 )
 from mixle_assets.defs.partitions import RecipePartitions, keys_to_build
 from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
 from mixle_assets.defs.sensors import AUTOMATION
+from mixle_assets.defs.tables import table
 from mixle_assets.defs.versions import code_version
 from mixle_assets.errors import LeaseError, MixleError, ShardError, StoreError
 from mixle_assets.manifest import digest_of

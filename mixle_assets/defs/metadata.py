@@ -10,13 +10,14 @@ from typing import Any
 import dagster as dg
 
 from mixle_assets.defs.plots import bar_chart
+from mixle_assets.defs.stage_metadata import stage_metadata
+from mixle_assets.defs.tables import table
 from mixle_assets.errors import MixleError
 from mixle_assets.manifest import Manifest, digest_of
 from mixle_assets.pipeline.check import CheckOutcome
 from mixle_assets.pipeline.run import StageOutcome
 from mixle_assets.records import Counts
 
-MAX_ROWS = 50
 _NAMED_FAILURES = 5
 
 
@@ -66,7 +67,7 @@ def run_metadata(manifests: Sequence[Manifest]) -> dict[str, dg.MetadataValue[An
             }
             for manifest in manifests
         )
-    return tables | counts_metadata(manifests)
+    return tables | counts_metadata(manifests) | stage_metadata(manifests)
 
 
 def range_metadata(outcome: StageOutcome) -> dict[str, dg.MetadataValue[Any]]:
@@ -87,7 +88,7 @@ def range_metadata(outcome: StageOutcome) -> dict[str, dg.MetadataValue[Any]]:
             }
         )
     every = [manifest for manifests in outcome.finished.values() for manifest in manifests]
-    return {"by stream": table(rows)} | counts_metadata(every)
+    return {"by stream": table(rows)} | counts_metadata(every) | stage_metadata(every)
 
 
 def counts_metadata(manifests: Sequence[Manifest]) -> dict[str, dg.MetadataValue[Any]]:
@@ -142,20 +143,3 @@ def check_metadata(outcome: CheckOutcome) -> dict[str, dg.MetadataValue[Any]]:
             for violation in outcome.violations
         )
     return metadata
-
-
-def table(rows: Iterable[Mapping[str, str | int]]) -> dg.TableMetadataValue:
-    """Return rows of equal keys as a table of at most ``MAX_ROWS``, and how many are left out."""
-    all_rows = list(rows)
-    shown: list[dict[str, str | int]] = [dict(row) for row in all_rows[:MAX_ROWS]]
-    names = list(shown[0]) if shown else []
-    columns = [
-        dg.TableColumn(name, "int" if shown and isinstance(shown[0][name], int) else "string")
-        for name in names
-    ]
-    if len(all_rows) > MAX_ROWS:
-        columns = [dg.TableColumn(name, "string") for name in names]
-        shown.append({**dict.fromkeys(names, ""), names[0]: f"... and {len(all_rows) - MAX_ROWS} more"})
-    return dg.MetadataValue.table(
-        records=[dg.TableRecord(row) for row in shown], schema=dg.TableSchema(columns=columns)
-    )

@@ -236,3 +236,52 @@ def test_a_recipe_has_only_the_assets_it_needs_and_mixing_then_follows_the_plan(
 
     assert upstream_of(plain, "mixed_shards") == ["shard_plan"]
     assert NOTES == ("notes/0000", "notes/0001")
+
+
+def last_observation(instance: dg.DagsterInstance, name: str) -> Mapping[str, Any]:
+    """Return what the last range run of an asset left as its numbers as a whole."""
+    (record,) = instance.fetch_observations(dg.AssetKey(["small", name]), limit=1).records
+    assert record.asset_observation is not None
+    return record.asset_observation.metadata
+
+
+def rows_of(value: Any) -> list[dict[str, Any]]:
+    return [dict(record.data) for record in value.records]
+
+
+def test_a_range_of_mixed_shards_tells_which_rules_matched_and_which_overlap(
+    built: LoadedRecipe, instance: dg.DagsterInstance
+):
+    metadata = last_observation(instance, "mixed_shards")
+
+    short, copies = (
+        "$.attributes[?(@.quality__char_length_v1__length[0][2] < 10)]",
+        "$.attributes[?(@.bff_duplicate_docs && @.bff_duplicate_docs[0])]",
+    )
+    # "short" stands in each of the five shards of prose, and four times as a copy; so does one more text.
+    assert rows_of(metadata["rules"]) == [
+        {"rule": copies, "matched": 8, "matched alone": 4},
+        {"rule": short, "matched": 5, "matched alone": 1},
+    ]
+    assert rows_of(metadata["rules that overlap"]) == [{"rule": short, "and": copies, "documents": 4}]
+    assert metadata["plot"].value.startswith("![Records kept and dropped]")
+
+
+def test_a_range_of_doc_arrays_shows_how_long_documents_are(
+    built: LoadedRecipe, instance: dg.DagsterInstance
+):
+    assert last_observation(instance, "doc_arrays")["plot"].value.startswith(
+        "![Documents by length in tokens]"
+    )
+
+
+def test_an_epoch_tells_the_shares_of_its_streams_and_how_full_its_rows_are(
+    built: LoadedRecipe, instance: dg.DagsterInstance
+):
+    (_, metadata), _ = materializations(instance, "packed_epoch")
+
+    shares = rows_of(metadata["shares"])
+    assert [share["stream"] for share in shares] == ["prose", "notes"]
+    assert sum(share["tokens"] for share in shares) > 0
+    assert 0.9 < metadata["packing efficiency"].value <= 1
+    assert metadata["plot"].value.startswith("![Tokens of each stream]")
