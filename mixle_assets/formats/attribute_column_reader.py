@@ -36,6 +36,8 @@ from mixle_assets.records import Attributes, DocumentId, FileStamp
 
 BATCH_ROWS = 16_384
 RUN_ROWS = 256
+RUN_SPANS = 20_000
+"""Rows, and spans on average, that are built at a time."""
 _HASHED_IN_BYTES = 2**20
 
 
@@ -130,8 +132,10 @@ class AttributeColumnReader:
             taken = {key for key, _ in measures}
             columns = [(key, values) for key, values in columns if key not in taken]
         whole = Texts(batch.column(ROW_COLUMN)) if self._reads_all and self._shape.has_row_column else None
-        for start in range(0, len(batch), RUN_ROWS):
-            run = slice(start, min(start + RUN_ROWS, len(batch)))
+        num_spans = sum(values.num_spans for _, values in columns)
+        size = min(RUN_ROWS, RUN_SPANS * len(batch) // (num_spans + 1) + 1)
+        for start in range(0, len(batch), size):
+            run = slice(start, min(start + size, len(batch)))
             rows = self._merge(columns, run) if columns or not measures else None
             if rows is not None and whole is not None:
                 for place in np.flatnonzero(whole.present[run]).tolist():

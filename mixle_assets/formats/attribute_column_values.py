@@ -89,6 +89,7 @@ class KeyValues:
     Attributes:
         present: Which rows have the key.
         has_missing: Whether some have not.
+        num_spans: How many spans the rows have together.
         is_measure: Whether every row has exactly one span, from the start of the text.
         ends: Of a measure: where the spans end.
         scores: Of a measure: their scores.
@@ -100,6 +101,7 @@ class KeyValues:
         self._as_tuples = as_tuples
         self._texts: Texts | None = None
         self.is_measure = False
+        self.num_spans = 0
         if described.kind is ColumnKind.JSON:
             self._texts = Texts(column)
             return
@@ -113,6 +115,7 @@ class KeyValues:
         self._spans = _SpanArrays(offsets, *numbers)
         here = slice(int(offsets[0]), int(offsets[-1]))
         starts, self.ends, self.scores = (each[here] for each in numbers)
+        self.num_spans = len(starts)
         if not as_tuples and not self.has_missing and len(starts) == len(column):
             self.is_measure = not starts.any() and bool((np.diff(offsets) == 1).all())
 

@@ -38,9 +38,10 @@ from mixle_assets.formats.rows import encode_row
 from mixle_assets.manifest import new_hasher
 
 CHUNK_ROWS = 1024
-"""Rows that are turned into columns at a time."""
-SAMPLED_ROWS = 4096
-"""Rows from which the columns are guessed; where a later row does not fit, all rows are looked at."""
+CHUNK_VALUES = 100_000
+"""Rows and spans that are turned into columns at a time: a chunk ends with the row that reaches either."""
+SAMPLED_CHUNKS = 4
+"""Chunks from which the columns are guessed; where a later row does not fit, all rows are looked at."""
 GROUP_ROWS = 16_384
 GROUP_SPANS = 1_000_000
 """Rows and spans after which a row group ends: what a writer or reader holds at a time."""
@@ -70,7 +71,7 @@ def write_attribute_columns(path: str) -> StoredColumns:
         InputError: The attribute file is missing or broken.
         StoreError: The store is full or refuses.
     """
-    sampled = islice(_chunks_of(path), SAMPLED_ROWS // CHUNK_ROWS)
+    sampled = islice(_chunks_of(path), SAMPLED_CHUNKS)
     written = _write(path, find_shape(sampled)) or _write(path, find_shape(_chunks_of(path)))
     if written is None:
         raise InputError("changed while its columns were written", path=path)
@@ -78,8 +79,15 @@ def write_attribute_columns(path: str) -> StoredColumns:
 
 
 def _chunks_of(path: str) -> Iterator[list[AttributeRow]]:
-    rows = read_attribute_rows(path).rows()
-    while chunk := list(islice(rows, CHUNK_ROWS)):
+    chunk: list[AttributeRow] = []
+    num_values = 0
+    for row in read_attribute_rows(path).rows():
+        chunk.append(row)
+        num_values += sum(len(value) for value in row.attributes.values() if type(value) is list)
+        if len(chunk) >= CHUNK_ROWS or num_values >= CHUNK_VALUES:
+            yield chunk
+            chunk, num_values = [], 0
+    if chunk:
         yield chunk
 
 

@@ -191,7 +191,7 @@ def test_keys_are_put_into_an_order_that_fits_all_rows(tmp_path):
 )
 def test_a_late_row_unlike_all_before_it_is_held_too(tmp_path, monkeypatch, late):
     monkeypatch.setattr(attribute_columns, "CHUNK_ROWS", 2)
-    monkeypatch.setattr(attribute_columns, "SAMPLED_ROWS", 4)
+    monkeypatch.setattr(attribute_columns, "SAMPLED_CHUNKS", 2)
     rows = [{"id": str(n), "attributes": {"a": [[0, n, 0.5]], "b": []}} for n in range(9)] + [late]
     path, columns = write_rows(tmp_path / "0000.jsonl.gz", rows)
 
@@ -293,6 +293,7 @@ def test_the_metadata_says_how_each_key_is_held(tmp_path):
             "batch": st.integers(1, 9),
             "chunk": st.integers(1, 5),
             "group": st.integers(1, 9),
+            "values": st.integers(1, 20),
         }
     ),
     reuse=st.booleans(),
@@ -301,9 +302,11 @@ def test_rows_are_the_same_however_they_are_cut(tmp_path_factory, rows, sizes, r
     rows = [{"id": "ü" * (number % 3), "attributes": row} for number, row in enumerate(rows)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(attribute_columns, "CHUNK_ROWS", sizes["chunk"])
-        patch.setattr(attribute_columns, "SAMPLED_ROWS", sizes["chunk"])
+        patch.setattr(attribute_columns, "SAMPLED_CHUNKS", 1)
+        patch.setattr(attribute_columns, "CHUNK_VALUES", sizes["values"])
         patch.setattr(attribute_columns, "GROUP_ROWS", sizes["group"])
         patch.setattr(attribute_column_reader, "RUN_ROWS", sizes["run"])
+        patch.setattr(attribute_column_reader, "RUN_SPANS", sizes["values"])
         patch.setattr(attribute_column_reader, "BATCH_ROWS", sizes["batch"])
         path, columns = write_rows(tmp_path_factory.mktemp("rows") / "0000.jsonl.gz", rows)
 
