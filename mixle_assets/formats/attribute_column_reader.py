@@ -126,9 +126,11 @@ class AttributeColumnReader:
         ]
         measures: list[tuple[str, KeyValues]] = []
         if self._reuses:
-            measures = [(key, values) for key, values in columns if values.is_measure]
-            # Those of one set mostly span the same text; others are built one by one.
-            measures = [one for one in measures if np.array_equal(one[1].ends, measures[0][1].ends)]
+            # One that no row lacks says where the texts end; what spans anything else is built one by one.
+            whole_texts = (values for _, values in columns if values.is_measure and not values.has_missing)
+            if (texts := next(whole_texts, None)) is not None:
+                measures = [one for one in columns if one[1].is_measure and one[1].spans_like(texts)]
+                measures.sort(key=lambda one: one[1].has_missing)
             taken = {key for key, _ in measures}
             columns = [(key, values) for key, values in columns if key not in taken]
         whole = Texts(batch.column(ROW_COLUMN)) if self._reads_all and self._shape.has_row_column else None
@@ -178,7 +180,24 @@ def _fill(
     fill = row_filler(tuple(key for key, _ in measures))
     scores = [values.scores[run].tolist() for _, values in measures]
     filled = fill(measures[0][1].ends[run].tolist(), *scores)
+    lacking: dict[int, list[str]] = {}
+    for key, values in measures:
+        if values.has_missing:
+            for place in np.flatnonzero(~values.present[run]).tolist():
+                lacking.setdefault(place, []).append(key)
+    if lacking:
+        filled = _leave_out(filled, lacking)
     return filled if rows is None else map(operator.or_, filled, rows)
+
+
+def _leave_out(rows: Iterable[Attributes], lacking: dict[int, list[str]]) -> Iterator[Attributes]:
+    """Yield the rows, those that lack keys without these."""
+    for place, row in enumerate(rows):
+        if place in lacking:
+            row = dict(row)
+            for key in lacking[place]:
+                del row[key]
+        yield row
 
 
 def read_attribute_columns(

@@ -76,6 +76,10 @@ class IdColumn:
         return ids
 
 
+MEASURED_SHARE = 0.9
+"""From this share of rows with a key on, those without are made by leaving it out."""
+
+
 class _SpanArrays(NamedTuple):
     offsets: NDArray[np.int32]
     starts: NDArray[np.int64]
@@ -90,9 +94,9 @@ class KeyValues:
         present: Which rows have the key.
         has_missing: Whether some have not.
         num_spans: How many spans the rows have together.
-        is_measure: Whether every row has exactly one span, from the start of the text.
-        ends: Of a measure: where the spans end.
-        scores: Of a measure: their scores.
+        is_measure: Whether every row that has the key has exactly one span, from the start of the text.
+        ends: Of a measure: where the spans end; anything in rows without.
+        scores: Of a measure: their scores, likewise.
     """
 
     def __init__(self, column: pa.Array, described: Column, *, as_tuples: bool) -> None:
@@ -102,6 +106,8 @@ class KeyValues:
         self._texts: Texts | None = None
         self.is_measure = False
         self.num_spans = 0
+        self.ends: NDArray[Any] = np.zeros(0, np.int64)
+        self.scores: NDArray[Any] = self.ends
         if described.kind is ColumnKind.JSON:
             self._texts = Texts(column)
             return
@@ -114,10 +120,18 @@ class KeyValues:
         offsets = _numbers(column, 1, np.dtype(np.int32), len(column) + 1)
         self._spans = _SpanArrays(offsets, *numbers)
         here = slice(int(offsets[0]), int(offsets[-1]))
-        starts, self.ends, self.scores = (each[here] for each in numbers)
+        starts, ends, scores = (each[here] for each in numbers)
         self.num_spans = len(starts)
-        if not as_tuples and not self.has_missing and len(starts) == len(column):
-            self.is_measure = not starts.any() and bool((np.diff(offsets) == 1).all())
+        if not as_tuples and 0 < len(column) * MEASURED_SHARE <= len(starts) and not starts.any():
+            self.is_measure = bool(((np.diff(offsets) == 1) == self.present).all())
+        if self.is_measure:
+            places = np.maximum(np.cumsum(self.present) - 1, 0)
+            self.ends, self.scores = (ends[places], scores[places]) if self.has_missing else (ends, scores)
+
+    def spans_like(self, other: KeyValues) -> bool:
+        """Return whether both are measures, and of the same texts."""
+        both = self.present & other.present
+        return np.array_equal(self.ends[both], other.ends[both])
 
     def num_present(self, run: slice) -> int:
         """Return how many of consecutive rows have the key."""

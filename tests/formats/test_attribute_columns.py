@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixle_assets.errors import InputError
-from mixle_assets.formats import attribute_column_reader, attribute_columns
+from mixle_assets.formats import attribute_column_reader, attribute_column_values, attribute_columns
 from mixle_assets.formats.attribute_column_reader import read_attribute_columns
 from mixle_assets.formats.attribute_columns import write_attribute_columns
 from mixle_assets.formats.attribute_files import columns_path_of, open_attribute_rows
@@ -42,6 +42,7 @@ spans = st.lists(st.tuples(places, places, st.floats(0, 1)).map(list), max_size=
 whole_spans = st.lists(
     st.tuples(st.integers(0, 50), st.integers(0, 50), st.integers(0, 3)).map(list), max_size=3
 )
+measure = st.tuples(st.just(0), st.just(9), st.floats(0, 1)).map(lambda span: [list(span)])
 anything = st.recursive(
     st.none() | st.booleans() | numbers | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -82,8 +83,8 @@ def test_columns_give_exactly_the_rows_that_the_lines_give(tmp_path_factory, all
     rows=st.lists(
         st.fixed_dictionaries(
             {
-                "one": st.tuples(st.just(0), st.just(9), st.floats(0, 1)).map(lambda span: [list(span)]),
-                "two": st.tuples(st.just(0), st.just(9), st.floats(0, 1)).map(lambda span: [list(span)]),
+                "one": measure,
+                "two": measure,
                 "ends": st.tuples(st.just(0), st.integers(0, 9), st.floats(0, 1)).map(
                     lambda one: [list(one)]
                 ),
@@ -282,8 +283,8 @@ def test_the_metadata_says_how_each_key_is_held(tmp_path):
 @given(
     rows=st.lists(
         st.fixed_dictionaries(
-            {"one": st.tuples(st.just(0), st.just(9), st.floats(0, 1)).map(lambda span: [list(span)])},
-            optional={"some": spans, "ones": whole_spans, "json": anything},
+            {"one": measure},
+            optional={"two": measure, "some": spans, "ones": whole_spans, "json": anything},
         ),
         max_size=30,
     ),
@@ -305,13 +306,14 @@ def test_rows_are_the_same_however_they_are_cut(tmp_path_factory, rows, sizes, r
         patch.setattr(attribute_columns, "SAMPLED_CHUNKS", 1)
         patch.setattr(attribute_columns, "CHUNK_VALUES", sizes["values"])
         patch.setattr(attribute_columns, "GROUP_ROWS", sizes["group"])
+        patch.setattr(attribute_column_values, "MEASURED_SHARE", 0.2)
         patch.setattr(attribute_column_reader, "RUN_ROWS", sizes["run"])
         patch.setattr(attribute_column_reader, "RUN_SPANS", sizes["values"])
         patch.setattr(attribute_column_reader, "BATCH_ROWS", sizes["batch"])
         path, columns = write_rows(tmp_path_factory.mktemp("rows") / "0000.jsonl.gz", rows)
 
         assert exactly(read_attribute_columns(columns)) == exactly(read_attribute_rows(path))
-        chosen = {"one", "some", "json"}
+        chosen = {"one", "two", "some", "json"}
         reader = read_attribute_columns(columns, keys=chosen, span_keys={"some"}, reuse=reuse)
         told = [(row.id, repr(sorted(row.attributes.items()))) for row in reader.rows()]
         again = [
