@@ -9,7 +9,11 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mixle_assets.exporting.files import FileSet
 from mixle_assets.exporting.flat import boundary_of, runs, text_of_id
@@ -44,6 +48,22 @@ def write_olmo(arrays: DocArrays, files: FileSet, stem: str, *, append_boundary:
             rows.writerow([start, start + size, _on_one_line(id_text), _on_one_line(source), line])
             start += size
     return []
+
+
+def write_olmo_rows(
+    batches: Iterable[tuple[NDArray[Any], NDArray[np.bool_]]], files: FileSet, stem: str
+) -> None:
+    """Write packed rows as ``<stem>.npy``, their masks as ``label_mask/<stem>.npy``, both without a header.
+
+    OLMo-core's label mask has a byte for each token: whether it is trained on as a target. The first token of
+    a row is the target of none. With ``sequence_length`` at the length of a row, its rows are these::
+
+        row [5 6 7 2], loss mask [1 1 0]      label mask [0 1 1 0]
+    """
+    with files.write(f"{stem}.npy") as tokens, files.write(f"label_mask/{stem}.npy") as masks:
+        for rows, mask in batches:
+            tokens.write(np.ascontiguousarray(rows, rows.dtype.newbyteorder("<")))
+            masks.write(np.pad(mask, ((0, 0), (1, 0))))
 
 
 def _on_one_line(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Packed rows for loaders that can carry a loss mask beside the tokens: ``datasets`` and ``mds``.
+"""Packed rows for loaders that can carry a loss mask beside the tokens: ``datasets``, ``mds``, ``olmo``.
 
-Megatron, OLMo-core and litData pack by themselves and have no place for a mask, so they get documents.
+Megatron and litData pack by themselves and have no place for a mask, so they get documents.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mixle_assets.errors import RecipeError
 from mixle_assets.exporting.datasets import finish_datasets, write_table
 from mixle_assets.exporting.files import FileSet
 from mixle_assets.exporting.mds import encode_array, finish_mds, write_shards
+from mixle_assets.exporting.olmo import write_olmo_rows
 from mixle_assets.formats.columns import flag_column, list_column, number_column
 from mixle_assets.manifest import digest_of
 from mixle_assets.records import Counts, Written
@@ -30,7 +31,8 @@ def export_rows(
     Args:
         batches: Rows of shape (n, block + 1), uint16 or uint32, and masks of shape (n, block), in order.
         folder: Where the export goes.
-        to: ``datasets`` (columns ``input_ids``, ``loss_mask``) or ``mds`` (the same, the mask as uint8).
+        to: ``datasets`` (columns ``input_ids``, ``loss_mask``), ``mds`` (the same, the mask as uint8) or
+            ``olmo`` (``<stem>.npy`` and ``label_mask/<stem>.npy``).
         stem: Name of the file, or for mds of the folder.
 
     Returns:
@@ -38,10 +40,10 @@ def export_rows(
 
     Raises:
         RecipeError: Another format.
-        ValueError: There is no row, or a batch whose mask does not fit its rows.
+        ValueError: There is no row, a mask does not fit its rows, or rows differ in dtype or length.
     """
-    if to not in ("datasets", "mds"):
-        raise RecipeError(f"packed rows go to datasets or mds, got {to!r}", key="export.to")
+    if to not in ("datasets", "mds", "olmo"):
+        raise RecipeError(f"packed rows go to datasets, mds or olmo, got {to!r}", key="export.to")
     files = FileSet(folder)
     told = _Told()
     checked = told.watch(batches)
@@ -54,6 +56,8 @@ def export_rows(
         features = {"input_ids": f"list:{dtype}", "loss_mask": "list:bool"}
         write_table(_tables(rows), features, files, f"{stem}.arrow")
         finish_datasets(files, {stem: [{"filename": f"{stem}.arrow", "features": features}]})
+    elif to == "olmo":
+        write_olmo_rows(rows, files, stem)
     else:
         columns = {"input_ids": f"ndarray:{dtype}", "loss_mask": "ndarray:uint8"}
         entries = write_shards(_samples(rows, folder), columns, files, stem)
@@ -78,10 +82,16 @@ class _Told:
     def watch(
         self, batches: Iterable[tuple[NDArray[Any], NDArray[np.bool_]]]
     ) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
+        kind: tuple[Any, ...] = ()
         for rows, mask in batches:
             if rows.ndim != 2 or mask.shape != (len(rows), rows.shape[1] - 1):
                 raise ValueError(
                     f"rows of shape {rows.shape} do not go with a loss mask of shape {mask.shape}"
+                )
+            kind = kind or (rows.dtype, rows.shape[1])
+            if kind != (rows.dtype, rows.shape[1]):
+                raise ValueError(
+                    f"rows of {rows.shape[1]} {rows.dtype} do not go with those of {kind[1]} {kind[0]} before"
                 )
             self.num_rows += len(rows)
             self.num_targets += int(mask.sum())

@@ -159,15 +159,30 @@ def test_rows_go_to_mds_with_their_mask(tmp_path):
     assert content.endswith(b"\x04\x03" + rows.tobytes() + b"\x04\x02\x01\x00")
 
 
+def test_rows_go_to_olmo_with_a_mask_of_labels(tmp_path):
+    rows = np.array([[5, 6, 7, 2], [8, 2, 0, 0]], np.uint16)
+    mask = np.array([[True, True, True], [True, False, False]])
+
+    written = export_rows([(rows[:1], mask[:1]), (rows[1:], mask[1:])], str(tmp_path), "olmo", stem="epoch-0")
+
+    assert (tmp_path / "epoch-0.npy").read_bytes() == rows.astype("<u2").tobytes()
+    assert (tmp_path / "label_mask/epoch-0.npy").read_bytes() == b"\0\1\1\1\0\1\0\0"
+    assert sorted(written.details["files"]) == ["epoch-0.npy", "label_mask/epoch-0.npy"]
+
+
 def test_rows_are_refused_without_a_place_for_the_mask_or_with_one_that_does_not_fit(tmp_path):
     rows = np.array([[1, 2, 3]], np.uint16)
 
-    with pytest.raises(RecipeError, match="packed rows go to datasets or mds, got 'megatron'"):
+    with pytest.raises(RecipeError, match="packed rows go to datasets, mds or olmo, got 'megatron'"):
         export_rows([(rows, np.array([[True, True]]))], str(tmp_path), "megatron")
     with pytest.raises(
         ValueError, match=r"rows of shape \(1, 3\) do not go with a loss mask of shape \(1, 3\)"
     ):
         export_rows([(rows, np.array([[True, True, True]]))], str(tmp_path), "mds")
+    wider = (rows.astype(np.uint32), np.array([[True, True]]))
+    with pytest.raises(ValueError, match="rows of 3 uint32 do not go with those of 3 uint16 before"):
+        export_rows([(rows, np.array([[True, True]])), wider], str(tmp_path / "olmo"), "olmo")
+    assert [path for path in (tmp_path / "olmo").rglob("*") if path.is_file()] == []
     with pytest.raises(ValueError, match="no row to export"):
         export_rows([], str(tmp_path), "datasets")
 

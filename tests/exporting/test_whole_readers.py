@@ -110,6 +110,19 @@ def test_mosaicml_streaming_reads_every_document_with_id_and_provenance(corpus):
     assert samples[1]["provenance"] == "prose/0000.jsonl.gz:2"
 
 
+def test_olmo_core_trains_on_packed_rows_where_their_masks_say(tmp_path):
+    rows = np.arange(40 * LENGTH, dtype=np.uint32).reshape(40, LENGTH)
+    mask = rows[:, 1:] % 3 > 0
+
+    export_rows([(rows[:7], mask[:7]), (rows[7:], mask[7:])], str(tmp_path), "olmo")
+
+    found = read("olmo_rows", tmp_path, "uint32")
+    assert found["input_ids"] == rows.tolist()
+    ignored = -100  # and so is what follows the last token, which no row says
+    targets = np.where(mask, rows[:, 1:].astype(np.int64), ignored)
+    assert found["labels"] == np.pad(targets, ((0, 0), (0, 1)), constant_values=ignored).tolist()
+
+
 def test_mosaicml_streaming_reads_packed_rows_and_their_masks(tmp_path):
     rows = np.arange(40 * (LENGTH + 1), dtype=np.uint32).reshape(40, -1)
     mask = rows[:, 1:] % 3 > 0

@@ -1,6 +1,6 @@
 """Opens an export with the reader it is for, whole as its package ships it, and prints what came out as JSON.
 
-    python whole_readers.py olmo|megatron|litdata|mds FOLDER DTYPE LENGTH
+    python whole_readers.py olmo|olmo_rows|megatron|litdata|mds FOLDER DTYPE LENGTH
 
 Run by the environment of ``install_readers.py``. ``LENGTH`` is of the rows that the reader packs by itself.
 Stand-ins are there only for torchvision and transformers, which mosaicml-streaming imports for data sets of
@@ -38,6 +38,21 @@ def read_olmo(folder, dtype, length):
     dataset.prepare()
     found["rows"] = [dataset[row]["input_ids"].tolist() for row in range(len(dataset))]
     return found
+
+
+def read_olmo_rows(folder, dtype, length):
+    import torch
+    from olmo_core.data import NumpyFSLDataset
+    from olmo_core.data.utils import get_labels
+
+    dataset = NumpyFSLDataset(
+        f"{folder}/rows.npy", label_mask_paths=[f"{folder}/label_mask/rows.npy"], sequence_length=length,
+        pad_token_id=0, eos_token_id=2, vocab_size=2**32, dtype=getattr(np, dtype),
+    )  # fmt: skip
+    dataset.prepare()
+    samples = [dataset[row] for row in range(len(dataset))]
+    batch = {key: torch.stack([sample[key] for sample in samples]) for key in ("input_ids", "label_mask")}
+    return {"input_ids": batch["input_ids"].tolist(), "labels": get_labels(batch).tolist()}
 
 
 def read_megatron(folder, _, length):
