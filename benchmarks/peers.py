@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 # Plain pip backtracks for ten minutes over dolma's pins; uv does not.
-PINS = {"dolma": ["dolma==1.2.1"], "datatrove": ["datatrove[io]==0.6.0", "tokenizers", "zstandard"]}
+PINS = {
+    "dolma": ["dolma==1.2.1"],
+    "datatrove": ["datatrove[io]==0.6.0", "tokenizers==0.23.3", "zstandard==0.25.0"],
+}
 
 
 def peer_program(name: str, cache: Path, program_name: str = "") -> str:
