@@ -49,7 +49,7 @@ class Entry(NamedTuple):
     Attributes:
         name: As in a recipe.
         make: The function or class.
-        version: Changes whenever a value changes; part of the fingerprint.
+        version: Changes whenever a value changes; part of the fingerprint. Or a function that tells it.
         measures: All measures it can write, or a function that tells them from the parameters; None if they
             depend on the document.
         summary: First line of its docstring.
@@ -58,7 +58,7 @@ class Entry(NamedTuple):
 
     name: str
     make: Callable[..., Any]
-    version: str
+    version: str | Callable[[], str]
     measures: KnownMeasures
     summary: str
     sieve: Sieve | None = None

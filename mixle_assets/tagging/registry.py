@@ -40,6 +40,7 @@ _MODULES = (
     "c4",
     "classifiers",
     "code",
+    "code_secrets",
     "gopher",
     "lengths",
     "licences",
@@ -48,6 +49,7 @@ _MODULES = (
     "punctuation",
     "repetitions",
     "sampling",
+    "starcoder",
     "urls",
     "word_breaks",
     "words",
@@ -85,13 +87,17 @@ _ENTRIES: dict[str, Entry] = {}
 
 
 def tagger(
-    name: str, *, version: str = "1", measures: KnownMeasures = None, sieve: Sieve | None = None
+    name: str,
+    *,
+    version: str | Callable[[], str] = "1",
+    measures: KnownMeasures = None,
+    sieve: Sieve | None = None,
 ) -> Callable[[Function], Function]:
     """Register the decorated function or class under ``name``.
 
     Args:
         name: What a recipe calls it.
-        version: To be raised whenever a value changes.
+        version: To be raised whenever a value changes; a function where libraries decide values, too.
         measures: All measures it can write, or a function from its parameters to them, if that is known
             beforehand; rules over others are then dead.
         sieve: Passes over documents that hold nothing; for a tagger without parameters.
@@ -142,8 +148,9 @@ def fingerprint_of(use: TaggerUse) -> str:
     for name in file_parameters_of(entry):
         if bound[name] is not None:
             bound[name] = stamp_of_file(bound[name]).digest
+    version = entry.version() if callable(entry.version) else entry.version
     try:
-        return digest_of([entry.name, entry.version, bound])
+        return digest_of([entry.name, version, bound])
     except TypeError as error:
         raise RecipeError(f"a parameter is not plain JSON: {bound!r}", key=entry.name) from error
 

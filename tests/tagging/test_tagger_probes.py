@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mixle_assets.recipe import TaggerUse
-from mixle_assets.tagging.registry import attribute_key, registered_taggers, resolve_tagger
+from mixle_assets.tagging.registry import attribute_key, resolve_tagger
 from mixle_assets.tagging.views import DocumentView
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -46,13 +46,6 @@ DELIBERATE: dict[tuple[str, str], dict[str, list[list[float]]]] = {
 }
 """Where Dolma stops with an error, or points outside the text: the value that we document instead."""
 
-NOT_BUILT = {
-    "code_secrets_v1": "needs detect-secrets 1.4.0, whose plugins are the definition of its values",
-    "code_starcoder_taggers_v1": "needs a syntax highlighter and a table of 853 languages",
-    "code_starcoder_taggers_v2": "needs a syntax highlighter and an HTML renderer",
-}
-"""Taggers of the probes that we do not have, and why; ``docs/reference/taggers.md`` says so too."""
-
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -78,9 +71,6 @@ def files(tmp_path_factory):
 
 def outcome_of(probe: dict[str, Any], parameters: dict[str, str]) -> str:
     name, document = probe["tagger"], probe["document"]
-    if name in NOT_BUILT:
-        assert name not in registered_taggers()
-        return "not built"
     tagger = resolve_tagger(TaggerUse(tagger=OUR_NAMES.get(name, name), parameters=parameters))
     view = DocumentView(document["id"], document["text"], "probe", document.get("metadata") or {})
     measured = {}
@@ -107,18 +97,14 @@ def test_a_tagger_measures_what_dolma_measured(name, files):
     assert outcomes["deliberate"] == sum(tagger == name for tagger, _ in DELIBERATE)
 
 
-def test_of_1735_probes_1664_are_equal_11_differ_on_purpose_and_60_are_of_taggers_not_built():
+def test_of_1735_probes_1724_are_equal_and_11_differ_on_purpose():
     outcomes = Counter(
-        "not built"
-        if probe["tagger"] in NOT_BUILT
-        else "deliberate"
-        if (probe["tagger"], probe["document"]["id"]) in DELIBERATE
-        else "equal"
+        "deliberate" if (probe["tagger"], probe["document"]["id"]) in DELIBERATE else "equal"
         for probe in PROBES
     )
 
     print(f"all: {dict(outcomes)}, failing 0")
-    assert outcomes == {"equal": 1664, "deliberate": 11, "not built": 60}
+    assert outcomes == {"equal": 1724, "deliberate": 11}
 
 
 def test_every_deliberate_difference_is_on_a_probe():
