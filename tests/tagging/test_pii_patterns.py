@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mixle_assets.tagging import pii
-from mixle_assets.tagging.pii import find_emails, find_ips, find_phones, find_pii_by_paragraph, find_pii_v2
+from mixle_assets.tagging.pii import find_ips, find_phones, find_pii_by_paragraph, find_pii_v2
+from mixle_assets.tagging.pii_emails import find_emails
 from mixle_assets.tagging.views import view_of_text
 
 EMAIL = re.compile(r"[.\s@,?!;:)(]*([^\s@]+@[^\s@,?!;:)(]+?)[.\s@,?!;:)(]?\s")
