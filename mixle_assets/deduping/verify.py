@@ -193,10 +193,10 @@ def _ranked(
         for item in _items(place):
             ranks = [(place.rank, position + number) for number in range(len(item.values))]
             position += len(ranks)
-            is_looked_at = item.threshold is None and all(
-                xxh3_64_intdigest(value.encode()) % one_in == 0 for value in item.values
-            )
-            if one_in == 1 or is_looked_at:
+            if one_in == 1 or (
+                item.threshold is None
+                and all(xxh3_64_intdigest(value.encode()) % one_in == 0 for value in item.values)
+            ):
                 compared.append((item, ranks))
         yield place, compared
 
@@ -254,9 +254,17 @@ def _paragraphs(
 
 
 def _is_compared(value: str, rules: Dedupe) -> bool:
-    if len(value) < rules.min_length or num_words(value) < rules.min_words:
+    if len(value) < rules.min_length or not _has_words(value, rules.min_words):
         return False
     return not (rules.skip_empty and is_blank(value))
+
+
+def _has_words(value: str, min_words: int) -> bool:
+    # No word spans white space, so what begins with a letter or digit behind it is a word more; that many
+    # are counted at a tenth of the cost of cutting all.
+    if sum(piece[0].isalnum() for piece in value.split(maxsplit=2 * min_words)) >= min_words:
+        return True
+    return num_words(value) >= min_words
 
 
 def _places(shards: Sequence[DedupedShard]) -> Iterator[_Place]:

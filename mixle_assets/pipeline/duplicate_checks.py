@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from mixle_assets.deduping import verify as deduping
 from mixle_assets.deduping.verify import DedupedShard
@@ -13,10 +13,8 @@ from mixle_assets.pipeline.stages.duplicates import references_of
 from mixle_assets.pipeline.work import Work
 from mixle_assets.records import Violation
 
-COMPARED_IN_BYTES = 2**30
-"""Stored documents that are compared with each other again, in one process; see ``find_wrong_survivors``."""
-VALUES_IN_BYTES = 2**26
-"""Stored documents of which every value is looked at; of more, a part of the values, so memory is bounded."""
+COMPARED_IN_BYTES = 2**26
+"""Stored documents that are compared with each other again: well below a minute of one process."""
 
 
 def is_decontaminated(loaded: LoadedRecipe) -> bool:
@@ -46,9 +44,9 @@ def each_shard(
 def find_wrong_survivors(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Iterator[Violation]:
     """Yield the documents whose marks are not what comparing the texts again gives.
 
-    A shard's marks depend on all before it, and with another ``keep`` than ``first`` on all. So these are
-    looked at whole or, if some are not built, not at all; the others as far as they are built, and up to
-    ``COMPARED_IN_BYTES``, but at least the first two.
+    A shard's marks depend on all before it, and with another ``keep`` than ``first`` on all. So shards are
+    looked at from the first on, as far as they are built, up to ``COMPARED_IN_BYTES``, but at least two; with
+    another ``keep`` all of them or, where some are not built or they are larger, none.
     """
     if not all_work:
         return
@@ -56,18 +54,12 @@ def find_wrong_survivors(loaded: LoadedRecipe, all_work: Sequence[Work]) -> Iter
     deduped = {stream.name: stream.dedupe for stream in loaded.recipe.streams if stream.dedupe is not None}
     planned = [shard for shard in loaded.plan.shards if shard.stream in deduped]
     built = list(takewhile(lambda shard: shard.key in by_key, planned))
-    size_in_bytes = 0
-    if all(section.keep == "first" for section in deduped.values()):
-        for number, shard in enumerate(built):
-            size_in_bytes += sum(file.size_in_bytes for file in shard.files)
-            if number > 1 and size_in_bytes > COMPARED_IN_BYTES:
-                built = built[:number]
-                break
-    elif len(built) < len(planned):
+    sizes = (sum(file.size_in_bytes for file in shard.files) for shard in built)
+    num_within = sum(total <= COMPARED_IN_BYTES for total in accumulate(sizes))
+    compared = built[: max(2, num_within)]
+    if len(compared) < len(planned) and any(section.keep != "first" for section in deduped.values()):
         return
-    size_in_bytes = sum(file.size_in_bytes for shard in built for file in shard.files)
-    shards = [deduped_shard(loaded, by_key[shard.key]) for shard in built]
-    yield from deduping.find_wrong_survivors(shards, one_in=1 + size_in_bytes // VALUES_IN_BYTES)
+    yield from deduping.find_wrong_survivors([deduped_shard(loaded, by_key[shard.key]) for shard in compared])
 
 
 def deduped_shard(loaded: LoadedRecipe, work: Work) -> DedupedShard:

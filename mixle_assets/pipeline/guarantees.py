@@ -119,7 +119,7 @@ CHECKS: tuple[Check, ...] = (
         "exactly_the_repetitions_are_marked",
         "duplicate_attributes",
         "The texts, compared with each other again without hashes, give the marks of equal documents and "
-        "paragraphs that stand there; of large corpora the first gigabyte, by a part of the values.",
+        "paragraphs that stand there; of large corpora in the first 64 MB, and only where `keep` is `first`.",
         duplicate_checks.find_wrong_survivors,
         scope="whole",
         applies=duplicate_checks.compares,

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mixle_assets.deduping.verify import (
     DedupedShard,
+    _has_words,
     find_missing_rows,
     find_wrong_contamination,
     find_wrong_survivors,
 )
 from mixle_assets.recipe import Dedupe
+from mixle_assets.segmentation.words import num_words
 
 RULES = Dedupe(documents={}, paragraphs={})
 SHARDS = {
@@ -152,3 +156,12 @@ def test_a_wrong_share_is_found(deduped):
 
     (violation,) = find_wrong_survivors(shards)
     assert (violation.expected, violation.found) == ("share: [[0, 11, 0.5]]", "share: [[0, 11, 0.4]]")
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters() | st.sampled_from(" \n\x1c\u200d\u0301\u3000a1.'_-"), max_size=30),
+    st.integers(0, 6),
+)
+def test_words_are_counted_no_further_than_needed(text, min_words):
+    assert _has_words(text, min_words) == (num_words(text) >= min_words)
