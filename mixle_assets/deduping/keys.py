@@ -5,6 +5,7 @@ A plain path names one place: fields and positions only. What selects many value
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ class _Missing:
 MISSING = _Missing()
 
 
+@functools.lru_cache(maxsize=64)  # a check asks for it at each document; the parser takes 2 ms
 def parse_key(path: str) -> tuple[str | int, ...]:
     """Return the steps of a plain path: ``$.metadata.urls[0]`` gives ``("metadata", "urls", 0)``.
 
