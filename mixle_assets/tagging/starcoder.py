@@ -145,10 +145,12 @@ def share_shown(text: str) -> float:
     """
     if not text or _steps_of_page(text) > STEPS:
         return UNKNOWN
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
     from bs4.exceptions import ParserRejectedMarkup
 
-    _ignore_warnings(UserWarning, r"bs4\.|mixle_assets\.tagging\.")
+    # A page that looks like XML, or like the name of a file, is a page all the same.
+    for category in (MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning):
+        _ignore_warnings(category)
     try:
         page = BeautifulSoup(text, features="html.parser")
     except (ParserRejectedMarkup, RecursionError):
@@ -231,7 +233,7 @@ def _stars_of(document: DocumentView) -> float:
     return number if math.isfinite(number) else 0.0
 
 
-def _ignore_warnings(category: type[Warning], module: str) -> None:
-    """Ignore warnings of these modules from now on: restoring the filters is not safe in threads."""
-    if ("ignore", None, category, re.compile(module), 0) not in warnings.filters:
+def _ignore_warnings(category: type[Warning], module: str = "") -> None:
+    """Ignore such warnings from now on, of one module or of all: restoring filters is not safe in threads."""
+    if ("ignore", None, category, re.compile(module) if module else None, 0) not in warnings.filters:
         warnings.filterwarnings("ignore", category=category, module=module)

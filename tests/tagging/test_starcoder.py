@@ -40,7 +40,9 @@ def test_python_has_nothing_to_say_about_documents():
 
         assert share_of_comments('"""\\d"""\n', "python") == 2 / 9
         assert share_shown("<?xml version='1.0'?><p>" + "shown " * 20) == 120 / 144
-        assert share_shown("a/file/name.html") == 0.0
+        assert share_shown("<?xml version='1.0'?><rss xmlns='x'><p>" + "shown " * 20) == 120 / 159
+        assert share_shown("<rss xmlns='x'>" + "shown " * 20) == 120 / 135
+        assert share_shown("a/file/name.html") == share_shown("https://a.b/c") == 0.0
 
 
 @pytest.mark.parametrize(
