@@ -123,7 +123,7 @@ def found_by_the_library(text):
 @example(f'user_id="{HEX}"')
 @example("\u017fecret: hunter2")
 @example("password = 'hunter2'\npassword = 'hunter2'")
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=400)
 def test_no_secret_of_the_library_is_missed_and_none_is_added(text):
     expected = found_by_the_library(text)
     library = resolve_tagger(USE).measure._library
