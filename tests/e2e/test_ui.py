@@ -60,6 +60,9 @@ def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     (folder / "tiny.yaml").write_text(RECIPE)
     (folder / "slow.yaml").write_text(SLOW.replace("MARKS", str(folder / "marks")))
     (folder / "sleepy.py").write_text(SLEEPY)
+    (folder / "broken.yaml").write_text(
+        RECIPE.replace("name: tiny", "name: broken").replace("taggers", "tagers")
+    )
     subprocess.run(
         [*MIXLE_ASSETS, "build", str(folder / "tiny.yaml"), "--root", str(folder / "corpora")],
         env=users_environment(folder),
@@ -87,6 +90,17 @@ def test_what_the_command_line_built_is_green_in_the_browser(ui: Ui, page: Any):
     page.get_by_text("Missing (0)").wait_for()
     page.goto(f"{ui.url}/assets/tiny/mixed_shards?view=checks")
     page.get_by_text("provenance_resolves").first.wait_for()
+
+
+def test_a_broken_recipe_says_in_the_browser_what_is_wrong_and_the_others_are_there(ui: Ui, page: Any):
+    page.goto(f"{ui.url}/assets/broken/recipe")
+
+    page.get_by_text("This recipe cannot be loaded").first.wait_for()
+    page.get_by_text("broken.yaml:5").first.wait_for()
+    nodes = ui.ask("{assetNodes {assetKey {path}}}")["assetNodes"]
+    recipes = {node["assetKey"]["path"][0] for node in nodes}
+    assert recipes == {"broken", "slow", "tiny"}
+    assert "warning: " in (ui.folder / "log").read_text()  # said at the start, too
 
 
 def test_an_epoch_is_materialized_by_clicks_and_its_checks_pass(ui: Ui, page: Any):
