@@ -26,6 +26,7 @@ storage:
   postgres:
     postgres_url: {env: DAGSTER_POSTGRES_URL}
 telemetry: {enabled: false}
+instance_class: {module: mixle_assets.defs.event_log, class: HomeInstance}
 """
 
 
