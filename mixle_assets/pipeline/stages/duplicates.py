@@ -64,7 +64,6 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
     from mixle_assets.pipeline.stages.mixing import (
         attribute_files,
         attribute_inputs,
-        form_to_read,
         own_sets_of,
     )
 
@@ -77,8 +76,7 @@ def _judging(loaded: LoadedRecipe, shard: Shard, stream: Stream) -> Work:
         own, foreign = attribute_inputs(stream, file.name, attributes)
         inputs |= own
         files |= foreign
-        forms = tuple((name, form_to_read(loaded, stream, name, path)) for name, path in attributes)
-        mixed.append(MixFile(file.path, file.name, forms))
+        mixed.append(MixFile(file.path, file.name, attributes))
     task = EligibleTask(
         stream, loaded.recipe.tolerate, tuple(mixed), own_sets_of(stream), loaded.layout.eligible(shard)
     )

@@ -91,8 +91,10 @@ def find_work(loaded: LoadedRecipe, key: str) -> list[Work]:
         own, foreign = attribute_inputs(stream, file.name, attributes)
         inputs |= own
         files |= foreign
-        forms = tuple((name, form_to_read(loaded, stream, name, at)) for name, at in attributes)
-        mixed.append(MixFile(file.path, file.name, forms))
+        # Columns are quicker where only those that rules name are read; lines, where all are written again.
+        if "attributes" in stream.output.discard_fields:
+            attributes = [(name, form_to_read(loaded, stream, name, at)) for name, at in attributes]
+        mixed.append(MixFile(file.path, file.name, tuple(attributes)))
     path, codec = output_of(loaded, shard)
     task = MixTask(
         key=key,
