@@ -195,7 +195,7 @@ class Execution(Section):
     attributes_format: Annotated[Literal["jsonl", "parquet"], BeforeValidator(choice)] = Field(
         default="jsonl",
         description="Attribute files are Dolma's `jsonl`; with `parquet` their rows stand beside them as "
-        "columns too, which mixing then reads.",
+        "columns too, which mixing reads unless it keeps them.",
     )
     attributes_place: Annotated[Literal["root", "beside"], BeforeValidator(choice)] = Field(
         default="root", description="Below the root, or `beside` the documents in Dolma's layout."
