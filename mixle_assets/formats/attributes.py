@@ -62,6 +62,9 @@ class AttributeReader:
         self._lines = LineReader(path, codec=codec, counts=self.counts, malformed_row=malformed_row)
         self._codec = codec
         self._keys = keys
+        # msgspec 0.23 may hand out the value of an empty key under another name, where types name it.
+        if keys is not None and "" in keys:
+            keys = None
         self._decoder = msgspec.json.Decoder(AttributeRow if keys is None else _row_type(tuple(sorted(keys))))
         self._span_decoder = (
             msgspec.json.Decoder(_row_type(tuple(sorted(keys)), tuple(sorted(span_keys))))
@@ -173,7 +176,8 @@ def read_attribute_rows(
             row that cannot be read, so that later rows keep their position, and notes
             ``malformed_attribute_rows``.
         counts: Where ``blank_lines`` and tolerated faults are noted.
-        keys: The attribute keys to read, the others are passed over; None reads all.
+        keys: The attribute keys to read, the others are passed over, unless the empty key is among them;
+            None reads all.
         span_keys: Those of ``keys`` whose spans may come as tuples ``(int, int, int | float)``, checked while
             they are decoded: a value comes as a list of such tuples, or as any JSON if it is something else.
 

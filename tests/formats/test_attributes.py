@@ -52,6 +52,13 @@ def test_named_spans_come_as_tuples_of_checked_types(tmp_path):
     ]
 
 
+def test_the_empty_key_is_told_from_others(tmp_path):
+    keys = {"", "b", "_", "a", "attributes", "a.b.list.element", "ü__x", "A"}
+    path = write(tmp_path, b'{"id":"a","attributes":{"":[[0,5,0.5]]}}')
+
+    assert list(read_attribute_rows(path, keys=keys, span_keys=keys)) == [(1, "a", {"": [[0, 5, 0.5]]})]
+
+
 @pytest.mark.parametrize(
     "value",
     ["[0,5,0.5]", "[[0,5.0,1]]", "[[true,5,1]]", "[[0,5]]", "[[0,5,1,2]]", '"text"', "{}", "[[0,5,null]]"],
