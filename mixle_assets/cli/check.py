@@ -9,8 +9,9 @@ import click
 from mixle_assets.cli.options import json_option, print_json, recipe_argument, root_option, workers_option
 from mixle_assets.cli.progress import BuildProgress
 from mixle_assets.cli.tree import print_checks
+from mixle_assets.pipeline.asset_check import CheckOutcome
 from mixle_assets.pipeline.build import engine_of
-from mixle_assets.pipeline.check import CheckOutcome, run_checks
+from mixle_assets.pipeline.check import run_checks
 from mixle_assets.pipeline.load import load
 
 

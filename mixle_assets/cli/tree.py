@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 if TYPE_CHECKING:
-    from mixle_assets.pipeline.check import CheckOutcome
+    from mixle_assets.pipeline.asset_check import CheckOutcome
 
 _UNITS = {
     "attributes": "rows",

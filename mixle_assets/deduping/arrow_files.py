@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mixle_assets import storage
 from mixle_assets.errors import InputError
+from mixle_assets.formats.columns import number_column
 from mixle_assets.manifest import digest_of, new_hasher
 
 _DTYPES: dict[pa.DataType, np.dtype[Any]] = {
@@ -110,15 +111,6 @@ def open_arrow(path: str, schema: pa.Schema) -> pa.ipc.RecordBatchFileReader:
         found = ", ".join(f"{field.name}: {field.type}" for field in reader.schema)
         raise InputError(f"holds other columns than this version writes: {found}", path=path)
     return reader
-
-
-def number_column(values: NDArray[Any]) -> pa.Array:
-    """Return numbers (int32, int64, uint32, float32) as a column, without a copy.
-
-    ``pa.array`` and ``to_numpy`` would import pandas wherever it is installed, 0.3 s in every process.
-    """
-    content = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, content])
 
 
 def numbers_in(column: pa.Array) -> NDArray[Any]:

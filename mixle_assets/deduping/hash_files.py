@@ -38,12 +38,12 @@ from mixle_assets.deduping.arrow_files import (
     hash_column,
     hashes_in,
     list_column,
-    number_column,
     numbers_in,
     offsets_of,
     open_arrow,
 )
 from mixle_assets.deduping.paragraphs import HASH_IN_BYTES, Paragraphs
+from mixle_assets.formats.columns import number_column
 
 Kind = Literal["documents", "paragraphs", "probes", "near_documents"]
 """What is compared: each kind has hashes, and positions, of its own."""

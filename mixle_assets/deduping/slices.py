@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 
 from mixle_assets.deduping.arrow_files import (
     list_column,
-    number_column,
     numbers_in,
     offsets_of,
     open_arrow,
     text_column,
 )
 from mixle_assets.deduping.places import Place
+from mixle_assets.formats.columns import number_column
 
 SCHEMA = pa.schema(
     [

@@ -12,7 +12,8 @@ from mixle_assets.defs.assets import asset_key
 from mixle_assets.defs.metadata import check_metadata
 from mixle_assets.defs.partitions import keys_to_check
 from mixle_assets.defs.resources import EngineResource, Listener, ReportResource
-from mixle_assets.pipeline.check import Check, checks_of, run_check
+from mixle_assets.pipeline.asset_check import Check
+from mixle_assets.pipeline.check import checks_of, run_check
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.stages import STAGES
 

@@ -14,7 +14,7 @@ from mixle_assets.defs.stage_metadata import stage_metadata
 from mixle_assets.defs.tables import table
 from mixle_assets.errors import MixleError
 from mixle_assets.manifest import Manifest, digest_of
-from mixle_assets.pipeline.check import CheckOutcome
+from mixle_assets.pipeline.asset_check import CheckOutcome
 from mixle_assets.pipeline.run import StageOutcome
 from mixle_assets.records import Counts
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from mixle_assets.defs.resources import Listener
 from mixle_assets.errors import MixleError
-from mixle_assets.pipeline.check import SHOWN_VIOLATIONS, CheckOutcome
+from mixle_assets.pipeline.asset_check import SHOWN_VIOLATIONS, CheckOutcome
 from mixle_assets.pipeline.run import OnProgress, StageOutcome
 
 

@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 
 from mixle_assets.engine import Engine, open_engine
 from mixle_assets.errors import MixleError
-from mixle_assets.pipeline.check import CheckOutcome
+from mixle_assets.pipeline.asset_check import CheckOutcome
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.report import write_report
 from mixle_assets.pipeline.run import OnProgress, StageOutcome

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from mixle_assets import storage
 from mixle_assets.engine import Engine, open_engine
 from mixle_assets.errors import MixleError, RecipeError
-from mixle_assets.pipeline.check import CheckOutcome
+from mixle_assets.pipeline.asset_check import CheckOutcome
 from mixle_assets.pipeline.inputs import find_unplanned_files, freeze_plan
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.run import OnProgress, StageOutcome, ignore_progress, run_stage

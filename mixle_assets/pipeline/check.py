@@ -1,108 +1,34 @@
-"""All asset checks: which there are, and running them on what is built.
+"""Running asset checks on what is built; which there are stands in ``guarantees``.
 
-A check's name is the guarantee it gives. The looking is done by a ``find_`` function in the ``verify`` module
-of the stage; here it is given the right files. The graph and the command line run the same table.
+The looking is done by a ``find_`` function in the ``verify`` module of the stage; here it is given the right
+files. The graph and the command line run the same table.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-import msgspec
 import orjson
 
 from mixle_assets import storage
 from mixle_assets.engine import Engine, SerialEngine
 from mixle_assets.errors import InputError, MixleError
-from mixle_assets.manifest import Manifest, digest_of, hash_bytes
+from mixle_assets.manifest import Manifest, digest_of
 from mixle_assets.pipeline.asking import ask_all
+from mixle_assets.pipeline.asset_check import SHOWN_VIOLATIONS, Check, CheckOutcome
+from mixle_assets.pipeline.guarantees import CHECKS
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.run import OnProgress, ignore_progress
 from mixle_assets.pipeline.stages import STAGES
 from mixle_assets.pipeline.work import Work, read_manifest
 from mixle_assets.records import Violation
 
-SHOWN_VIOLATIONS = 20
-
-
-@dataclass(frozen=True)
-class Check:
-    """One guarantee.
-
-    Attributes:
-        name: The guarantee.
-        stage: The asset it is given for.
-        description: What it means, for a reader who sees it fail.
-        find: From a partition's work to what breaks the guarantee; called with the recipe and the work.
-        severity: ``warn`` for what is suspicious, but may be meant.
-        scope: ``partition`` looks at one at a time, ``whole`` at all that are built together.
-        one_in: Of how many partitions one is looked at, chosen by its key; the first of all always is.
-        applies: Whether a recipe that has the stage gives the guarantee at all.
-        version: Raised when the check looks at more.
-    """
-
-    name: str
-    stage: str
-    description: str
-    find: Callable[[LoadedRecipe, Sequence[Work]], Iterable[Violation]]
-    severity: Literal["error", "warn"] = "error"
-    scope: Literal["partition", "whole"] = "partition"
-    one_in: int = 1
-    applies: Callable[[LoadedRecipe], bool] = lambda loaded: True
-    version: str = "1"
-
-    def samples(self, key: str) -> bool:
-        """Return whether a partition is among those that are looked at, whichever is the first."""
-        return int(hash_bytes(key.encode())[:8], 16) % self.one_in == 0
-
-
-@dataclass(frozen=True)
-class CheckOutcome:
-    """What a check found.
-
-    Attributes:
-        name: The check.
-        stage: The asset.
-        severity: ``error`` or ``warn``.
-        keys: Partitions that were looked at.
-        num_verified: Partitions that had passed before in the same content and were not looked at again.
-        num_violations: All that was found.
-        violations: The first of them.
-    """
-
-    name: str
-    stage: str
-    severity: str
-    keys: tuple[str, ...] = ()
-    num_verified: int = 0
-    num_violations: int = 0
-    violations: tuple[Violation, ...] = field(default=())
-
-    @property
-    def failed(self) -> bool:
-        """Whether the guarantee is broken."""
-        return self.num_violations > 0 and self.severity == "error"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as plain JSON."""
-        return {
-            "name": self.name,
-            "stage": self.stage,
-            "severity": self.severity,
-            "num_keys": len(self.keys) + self.num_verified,
-            "num_verified_before": self.num_verified,
-            "num_violations": self.num_violations,
-            "violations": [msgspec.to_builtins(violation) for violation in self.violations],
-        }
-
 
 def checks_of(loaded: LoadedRecipe) -> list[Check]:
     """Return the checks of what a recipe has."""
-    from mixle_assets.pipeline.guarantees import CHECKS
-
     return [check for check in CHECKS if STAGES[check.stage].is_in(loaded) and check.applies(loaded)]
 
 

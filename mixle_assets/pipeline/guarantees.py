@@ -15,7 +15,7 @@ from mixle_assets.manifest import Manifest, content_digest
 from mixle_assets.mixing import verify as mixing
 from mixle_assets.packing import verify as packing
 from mixle_assets.pipeline import column_checks, duplicate_checks
-from mixle_assets.pipeline.check import Check
+from mixle_assets.pipeline.asset_check import Check
 from mixle_assets.pipeline.load import LoadedRecipe
 from mixle_assets.pipeline.work import Work, require_manifest
 from mixle_assets.records import Violation

@@ -11,8 +11,9 @@ import pytest
 
 from mixle_assets.engine import SerialEngine
 from mixle_assets.pipeline import duplicate_checks
+from mixle_assets.pipeline.asset_check import CheckOutcome
 from mixle_assets.pipeline.build import build
-from mixle_assets.pipeline.check import CheckOutcome, checks_of, run_check
+from mixle_assets.pipeline.check import checks_of, run_check
 from mixle_assets.pipeline.load import LoadedRecipe, load
 
 Edit = Callable[[str, str], None]
