@@ -90,8 +90,9 @@ def run_ui(folder: Path, *recipes: Path) -> Iterator[Ui]:
             assert server.wait(timeout=60) == 0
             assert not is_listening(port)
         finally:
-            server.kill()
-            server.wait()
+            if server.poll() is None:  # after a failure: a kill would leave what the server started
+                server.send_signal(signal.SIGTERM)
+                server.wait(timeout=60)
 
 
 def is_listening(port: int) -> bool:
