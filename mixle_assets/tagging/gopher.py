@@ -7,8 +7,8 @@ Source of the idea: Rae et al., "Scaling Language Models", arXiv:2112.11446, app
 
 from __future__ import annotations
 
+from mixle_assets.tagging.counted import DUPLICATE_NGRAMS, TOP_NGRAMS, TextCounts
 from mixle_assets.tagging.registry import tagger
-from mixle_assets.tagging.text_counts import DUPLICATE_NGRAMS, TOP_NGRAMS, TextCounts
 from mixle_assets.tagging.views import DocumentView, Measures
 
 _TOP = tuple(f"fraction_of_characters_in_most_common_{n}grams" for n in TOP_NGRAMS)

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from mixle_assets.tagging.counted import DUPLICATE_NGRAMS, REQUIRED_WORDS, TOP_NGRAMS, TextCounts
 from mixle_assets.tagging.ngram_kernel import count_ngrams
-from mixle_assets.tagging.text_counts import DUPLICATE_NGRAMS, REQUIRED_WORDS, TOP_NGRAMS, TextCounts
 
 _ALPHA_LIMIT = 0x40000
 """No code point from here on is alphabetic (a test looks at all of them)."""

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from mixle_assets.records import Document, SpanRow
-from mixle_assets.tagging.text_counts import TextCounts, count_text
+from mixle_assets.tagging.counted import TextCounts
+from mixle_assets.tagging.text_counts import count_text
 
 Measures: TypeAlias = Mapping[str, Sequence[SpanRow] | float]
 """What a tagger returns: measure to ``[[start, end, score], ...]``; offsets in code points, half-open.
