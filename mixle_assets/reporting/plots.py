@@ -13,7 +13,7 @@ from html import escape
 MAX_BARS = 20
 BAR_COLOR = "#4f43dd"
 _LABEL_WIDTH, _BAR_WIDTH, _ROW_HEIGHT = 430, 300, 22
-_LABEL_CHARACTERS = 62
+_LABEL_CHARACTERS, _LABEL_HEAD = 62, 18
 
 Bucket = tuple[float, float, int]
 """``(low, high, count)``, half-open; ``(0.0, 0.0, count)`` holds what is exactly zero."""
@@ -42,7 +42,10 @@ def bar_chart_svg(title: str, values: Mapping[str, int]) -> str:
     for row, (label, number) in enumerate(bars, start=1):
         y = row * _ROW_HEIGHT
         length = round(_BAR_WIDTH * number / longest, 1)
-        short = label if len(label) <= _LABEL_CHARACTERS else label[: _LABEL_CHARACTERS - 1] + "…"
+        short = label
+        if len(label) > _LABEL_CHARACTERS:
+            # A rule's end, its threshold, is what tells it from the others.
+            short = f"{label[:_LABEL_HEAD]}…{label[_LABEL_HEAD + 1 - _LABEL_CHARACTERS :]}"
         parts += [
             f'<text x="{_LABEL_WIDTH - 8}" y="{y + 16}" text-anchor="end">{escape(short)}</text>',
             f'<rect x="{_LABEL_WIDTH}" y="{y + 4}" width="{length}" height="16" fill="{BAR_COLOR}"/>',

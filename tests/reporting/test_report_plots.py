@@ -88,3 +88,12 @@ def test_a_chart_names_its_bars_and_adds_up_those_that_do_not_fit() -> None:
 )
 def test_a_number_is_written_as_it_is_read(number: float, shown: str) -> None:
     assert format_number(number) == shown
+
+
+def test_a_label_that_is_cut_keeps_the_threshold_by_which_rules_differ():
+    rule = "$.attributes[?(@.quality__gopher_v1__fraction_of_words_with_alpha_character[0][2] < 0.{})]"
+
+    svg = bar_chart_svg("Dropped", {rule.format(5): 1, rule.format(8): 2})
+
+    assert "$.attributes[?(@.q…f_words_with_alpha_character[0][2] &lt; 0.5)]" in svg
+    assert "$.attributes[?(@.q…f_words_with_alpha_character[0][2] &lt; 0.8)]" in svg
