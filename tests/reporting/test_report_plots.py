@@ -95,5 +95,5 @@ def test_a_label_that_is_cut_keeps_the_threshold_by_which_rules_differ():
 
     svg = bar_chart_svg("Dropped", {rule.format(5): 1, rule.format(8): 2})
 
-    assert "$.attributes[?(@.q…f_words_with_alpha_character[0][2] &lt; 0.5)]" in svg
-    assert "$.attributes[?(@.q…f_words_with_alpha_character[0][2] &lt; 0.8)]" in svg
+    assert "$.attributes[?(@.q…of_words_with_alpha_character[0][2] &lt; 0.5)]" in svg
+    assert "$.attributes[?(@.q…of_words_with_alpha_character[0][2] &lt; 0.8)]" in svg
