@@ -104,7 +104,7 @@ class TextReader(_RowReader):
         return chain.from_iterable(map(self._documents_of, self._lines.blocks()))
 
     def blocks(self) -> Iterator[tuple[Block, Iterable[tuple[int, Document]]]]:
-        """Yield the same documents by blocks, each with its lines, for a reader that looks at the bytes too."""
+        """Yield the same documents by blocks, each with its lines, for who looks at the bytes too."""
         for block in self._lines.blocks():
             yield block, self._documents_of(block)
 
