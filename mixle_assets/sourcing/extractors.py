@@ -22,7 +22,7 @@ Extractor: TypeAlias = Callable[[str], str]
 
 _PACKAGES = {
     # What has a say in the text: lxml parses, justext is asked where trafilatura finds too little.
-    "trafilatura": ("trafilatura", "lxml", "jusText"),
+    "trafilatura": ("trafilatura", "lxml", "lxml_html_clean", "jusText"),
 }
 
 

@@ -154,7 +154,7 @@ def test_the_version_of_a_library_is_part_of_the_sources_digest(tmp_path, monkey
     after = [source_digest(source) for source in sources]
     assert after[0] == before[0]
     assert after[1] != before[1]
-    assert versions_of("trafilatura") == ["trafilatura 99", "lxml 99", "jusText 99"]
+    assert versions_of("trafilatura") == ["trafilatura 99", "lxml 99", "lxml_html_clean 99", "jusText 99"]
 
 
 def test_a_library_that_is_not_installed_is_named_before_any_page_is_read(tmp_path, monkeypatch):
