@@ -1,5 +1,6 @@
 # make corpus   build the default corpus from the interpreter's own standard library
 # make test     run the tests
+# make test-torch   run the tests inside PyTorch, which is installed apart (0.8 GB, or 3 GB with CUDA)
 # make check    style, types, layers
 # make ui       open the Dagster UI on the recipes
 # make readers  open exports with OLMo-core, Megatron, litData and mosaicml-streaming themselves (torch, 1.3 GB)
@@ -18,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 BASE := .venv/.installed-base
 DEV := .venv/.installed-dev
 
-.PHONY: corpus test check ui readers clean
+.PHONY: corpus test test-torch check ui readers clean
 .DELETE_ON_ERROR:
 
 corpus: $(BASE)
@@ -29,6 +30,15 @@ ui: $(BASE)
 
 test: $(DEV)
 	$(BIN)/pytest
+
+# Apart from .venv, since libraries that find torch there import it. The CPU's build, where pip can find it.
+TORCH := .venv/torch
+
+test-torch: $(DEV) $(TORCH)/torch
+	PYTHONPATH="$(CURDIR)/$(TORCH)" $(BIN)/pytest tests/packing/test_torch.py
+
+$(TORCH)/torch: | $(DEV)
+	$(PIP) --target $(TORCH) torch==2.13.0+cpu || $(PIP) --target $(TORCH) torch==2.13.0
 
 readers: $(DEV)
 	$(BIN)/python tests/exporting/install_readers.py .venv/whole-readers

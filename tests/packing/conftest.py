@@ -1,4 +1,9 @@
-"""Doc arrays and packed epochs in a temporary folder."""
+"""Doc arrays and packed epochs in a temporary folder.
+
+What needs PyTorch stands in ``test_torch.py``, which ``make test-torch`` runs, also in CI.
+"""
+
+import importlib.util
 
 import numpy as np
 import pytest
@@ -9,6 +14,7 @@ from mixle_assets.packing.epoch import PackStream, PackTask, pack_epoch
 from mixle_assets.recipe.models import Packing
 
 BOUNDARY = 999
+collect_ignore = [] if importlib.util.find_spec("torch") else ["test_torch.py"]
 
 
 class CorpusFolder:

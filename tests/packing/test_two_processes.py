@@ -1,6 +1,5 @@
 """Ranks as processes of their own: both come to the end of an epoch, with equally many batches."""
 
-import importlib.util
 import multiprocessing
 
 import numpy as np
@@ -99,30 +98,3 @@ def test_two_processes_with_unequal_documents_end_together_and_repeat_nothing_wh
 
 def test_without_equal_steps_the_ranks_would_part():
     assert len({len(rows) for rows in rows_of_one_reader({"residency": "documents"})}) == 2
-
-
-if importlib.util.find_spec("torch"):
-
-    def train(rank, folder, equalize):
-        import torch
-        import torch.distributed as dist
-
-        dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
-        steps = torch.zeros(1)
-        corpus = StreamingCorpus(
-            DOCUMENTS, rank=rank, world_size=2, block=BLOCK, batch_size=2, boundary_id=99, equalize=equalize
-        )
-        for _ in corpus.epoch_batches(0):
-            one = torch.ones(1)
-            dist.all_reduce(one)
-            steps += one
-        dist.barrier()
-        dist.destroy_process_group()
-        assert steps.item() == 2 * corpus.num_batches(0)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("equalize", ["drop", "pad"])
-    def test_two_ranks_that_reduce_at_every_step_end_together(tmp_path, equalize):
-        import torch.multiprocessing
-
-        torch.multiprocessing.spawn(train, (str(tmp_path), equalize), nprocs=2)

@@ -1,11 +1,9 @@
 """Readers in other processes and threads: the batches and their order are those of one reader."""
 
-import importlib.util
 import pickle
 import threading
 import time
 
-import numpy as np
 import pytest
 
 from mixle_assets.packing.corpus import load_corpus
@@ -121,24 +119,3 @@ def test_leaving_early_ends_the_thread():
 def test_a_depth_of_nothing_is_refused():
     with pytest.raises(ValueError, match="depth must be positive, got 0"):
         next(prefetched([], depth=0))
-
-
-if importlib.util.find_spec("torch"):
-
-    @pytest.mark.filterwarnings("ignore:This DataLoader will create 3 worker processes")
-    @pytest.mark.parametrize("num_workers", [0, 1, 3])
-    def test_a_data_loader_gives_the_batches_of_one_reader(documents, num_workers):
-        from torch.utils.data import DataLoader
-
-        from mixle_assets.packing.torch import StreamingDataset
-
-        expected = [plain(batch) for batch in StreamingCorpus(documents, **HOW).batches(epochs=3)]
-        dataset = StreamingDataset(StreamingCorpus(documents, **HOW), epochs=3)
-
-        items = list(DataLoader(dataset, batch_size=None, num_workers=num_workers))
-        assert [plain([item["context"], item["targets"], item["loss_mask"]]) for item in items] == expected
-        assert items[0]["context"].numpy().dtype == np.int64
-
-        dataset.load_state_dict(items[4]["state"])
-        rest = list(DataLoader(dataset, batch_size=None, num_workers=3 - num_workers))
-        assert [plain([item["context"], item["targets"], item["loss_mask"]]) for item in rest] == expected[5:]
