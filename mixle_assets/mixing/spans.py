@@ -144,12 +144,6 @@ def replace_spans(text: str, spans: Sequence[Selected]) -> Rewritten:
     Returns:
         The new text, and counts.
     """
-    if len(spans) == 1:
-        start, minus_end, _, replacement = spans[0]
-        removed = text[start:-minus_end]
-        if PLACEHOLDER in replacement:
-            replacement = replacement.replace(PLACEHOLDER, removed)
-        return Rewritten(text[:start] + replacement + text[-minus_end:], len(removed), 0, 0)
     ordered = sorted(spans)
     return replace_plainly(text, ordered) or _replace_overlapping(text, ordered)
 

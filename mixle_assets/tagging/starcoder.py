@@ -40,6 +40,11 @@ _DOCUMENTED = {ast.ClassDef: 0, ast.FunctionDef: 1, ast.Module: 2}
 """Where a docstring may stand, in the order in which they are put together; coroutines are left out."""
 
 
+def _measures(comments: str) -> list[str]:
+    """Return the measures of a version, in Dolma's order; the share of comments has a name in each."""
+    return ["has_xml_template_doc", "num_github_stars_doc", comments, "code_to_text_ratio_html_doc"]
+
+
 class _StarCoder:
     """What both versions measure alike."""
 
@@ -48,14 +53,10 @@ class _StarCoder:
     def __init__(self) -> None:
         require(self.name, "beautifulsoup4", "pygments")
 
-    def measures_of(self, document: DocumentView, first: str, comments: float, shown: float) -> Measures:
-        """Return all measures, in Dolma's order."""
-        return {
-            "has_xml_template_doc": float("<?xml version=" in document.text[:100]),
-            "num_github_stars_doc": _stars_of(document),
-            first: comments,
-            "code_to_text_ratio_html_doc": shown,
-        }
+    def measures_of(self, document: DocumentView, name: str, comments: float, shown: float) -> Measures:
+        """Return all measures; ``name`` is that of the share of comments."""
+        has_head = float("<?xml version=" in document.text[:100])
+        return dict(zip(_measures(name), (has_head, _stars_of(document), comments, shown), strict=True))
 
 
 def _version() -> str:
@@ -65,12 +66,7 @@ def _version() -> str:
 @tagger(
     "code_starcoder_taggers_v1",
     version=_version,
-    measures=[
-        "has_xml_template_doc",
-        "num_github_stars_doc",
-        "nl_ratio_doc",
-        "code_to_text_ratio_html_doc",
-    ],
+    measures=_measures("nl_ratio_doc"),
 )
 class StarCoder(_StarCoder):
     """XML head, stars, share of comments in any language, of HTML the share that is shown; -1 is unknown."""
@@ -93,12 +89,7 @@ class StarCoder(_StarCoder):
 @tagger(
     "code_starcoder_taggers_v2",
     version=_version,
-    measures=[
-        "has_xml_template_doc",
-        "num_github_stars_doc",
-        "code_to_comment_ratio_doc",
-        "code_to_text_ratio_html_doc",
-    ],
+    measures=_measures("code_to_comment_ratio_doc"),
 )
 class StarCoder2(_StarCoder):
     """As ``code_starcoder_taggers_v1``, but comments of Python, Java and JavaScript only; 0.5 for others."""

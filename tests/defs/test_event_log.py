@@ -60,17 +60,23 @@ def records(home: Path) -> dict[str, list[Any]]:
         }
 
 
+def both_instances(folder: Path) -> Iterator[tuple[str, Path, dg.DagsterInstance]]:
+    """Yield our instance and Dagster's own, each open until the next is asked for."""
+    for name in ("batches", "one by one"):
+        home = folder / name
+        home.mkdir()
+        opened = open_instance(str(home)) if name == "batches" else dg.DagsterInstance.from_config(str(home))
+        with opened as instance:
+            yield name, home, instance
+
+
 def test_a_range_leaves_the_records_that_dagster_leaves_one_by_one(
     loaded: LoadedRecipe, tmp_path: Path
 ) -> None:
     found = {}
-    for name in ("batches", "one by one"):
-        home = tmp_path / name
-        home.mkdir()
-        opened = open_instance(str(home)) if name == "batches" else dg.DagsterInstance.from_config(str(home))
-        with opened as instance:
-            assert isinstance(instance.event_log_storage, RangeEventLog) == (name == "batches")
-            assert build_range(loaded, instance).success
+    for name, home, instance in both_instances(tmp_path):
+        assert isinstance(instance.event_log_storage, RangeEventLog) == (name == "batches")
+        assert build_range(loaded, instance).success
         found[name] = records(home)
 
     assert found["batches"] == found["one by one"]
@@ -85,14 +91,10 @@ def test_a_shard_that_fails_is_recorded_as_dagster_records_it(loaded: LoadedReci
     bad = tmp_path / "in" / "documents" / "prose" / "0002.jsonl.gz"
     bad.write_bytes(bad.read_bytes()[:-20])
     found = {}
-    for name in ("batches", "one by one"):
-        home = tmp_path / name
-        home.mkdir()
-        opened = open_instance(str(home)) if name == "batches" else dg.DagsterInstance.from_config(str(home))
-        with opened as instance:
-            assert not build_range(loaded, instance).success
-            attributes = dg.AssetKey(["small", "attributes"])
-            assert instance.get_materialized_partitions(attributes) == {*SHARDS} - {"prose/0002"}
+    for name, home, instance in both_instances(tmp_path):
+        assert not build_range(loaded, instance).success
+        attributes = dg.AssetKey(["small", "attributes"])
+        assert instance.get_materialized_partitions(attributes) == {*SHARDS} - {"prose/0002"}
         found[name] = records(home)
 
     assert found["batches"] == found["one by one"]
