@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import run
 
 RECIPE = """\
 name: tiny
@@ -19,16 +20,6 @@ streams:
 tokenizer: {bytes: true}
 packing: {block: 8, batch_size: 2}
 """
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mixle_assets", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """A frozen plan that no longer fits: what the commands say, what they exit with, what they leave alone."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run
 
 RECIPE = """\
 name: tiny
@@ -16,16 +15,6 @@ streams:
     output: {max_size_in_bytes: 1}
 execution: {engine: serial}
 """
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mixle_assets", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def write_document(folder: Path, number: int) -> Path:

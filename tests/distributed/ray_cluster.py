@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from object_store import free_port
+from sessions import members_of
 
 # A dead node is noticed after two seconds instead of half a minute.
 SETTINGS = {
@@ -48,20 +49,6 @@ class Node:
             except ProcessLookupError:
                 continue
         self.process.wait()
-
-
-def members_of(session: int) -> list[int]:
-    """Return the living processes of a session."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if fields[3] == str(session) and fields[0] != "Z":
-                found.append(int(entry.name))
-    return found
 
 
 def wait_for(node: Node, address: tuple[str, int], num_nodes: int) -> None:

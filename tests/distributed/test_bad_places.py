@@ -5,11 +5,11 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import command_line
 import dagster as dg
 import object_store
 import pytest
@@ -42,14 +42,8 @@ def write_recipe(folder: Path, *, place: str = "", execution: str = "engine: ser
 
 def run(*arguments: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     started = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "mixle_assets", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={name: value for name, value in environment.items() if name != "DAGSTER_HOME"},
-    )
+    own = {name: value for name, value in environment.items() if name != "DAGSTER_HOME"}
+    done = command_line.run(*arguments, cwd=folder, environment=own)
     assert time.monotonic() - started < 60
     assert SECRET not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

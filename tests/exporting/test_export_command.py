@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import run
 
 from mixle_assets.manifest import decode_manifest
 
@@ -23,16 +24,6 @@ streams:
 tokenizer: {file: tokenizer.json, engine: tokenizers}
 packing: {block: 8}
 """
-
-
-def run(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "mixle_assets", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def build(folder):

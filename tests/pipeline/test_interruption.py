@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from sessions import members_of
+
 SLICE = """\
 name: slice
 streams:
@@ -125,17 +127,3 @@ def test_an_interrupt_stops_the_workers_and_says_how_to_go_on(tmp_path: Path) ->
     while members_of(process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert members_of(process.pid) == []
-
-
-def members_of(session: int) -> list[str]:
-    """Return the processes of a session that are still there."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if fields[3] == str(session) and fields[0] != "Z":
-                found.append(entry.name)
-    return found

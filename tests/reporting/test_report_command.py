@@ -1,21 +1,15 @@
 """``mixle-assets report``, and the page that a build leaves behind."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+import command_line
 
 FOLDER = "corpora/_script_alert__corpus____script____more"
 
 
 def run(*arguments: str, cwd: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "mixle_assets", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command_line.run(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
