@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mixle_assets import storage
 from mixle_assets.errors import InputError
 from mixle_assets.formats.columns import number_column
+from mixle_assets.formats.hashing_file import HashingFile
 from mixle_assets.manifest import digest_of, new_hasher
 
 _DTYPES: dict[pa.DataType, np.dtype[Any]] = {
@@ -44,39 +45,17 @@ class ContentHasher:
         return digest_of([{name: hasher.hexdigest() for name, hasher in self._hashers.items()}, *facts])
 
 
-class ArrowWriter:
-    """Appends record batches to a file; made by ``write_arrow``.
-
-    Attributes:
-        file_hash: Hash of the stored bytes; complete after the block.
-        size_in_bytes: Stored size; complete after the block.
-    """
+class ArrowWriter(HashingFile):
+    """Appends record batches to a file, which it hashes; made by ``write_arrow``."""
 
     def __init__(self, file: BinaryIO, schema: pa.Schema) -> None:
+        super().__init__(file)
         self.schema = schema
-        self.size_in_bytes = 0
-        self.closed = False  # Arrow asks its sink
-        self._file = file
-        self._hasher = new_hasher()
         self._batches = pa.ipc.new_file(self, schema)
-
-    @property
-    def file_hash(self) -> str:
-        """Hash of the bytes stored so far."""
-        return self._hasher.hexdigest()
 
     def append(self, columns: list[pa.Array]) -> None:
         """Append one batch, a column for each field of the schema."""
         self._batches.write_batch(pa.record_batch(columns, schema=self.schema))
-
-    def write(self, stored: bytes) -> int:
-        """Store bytes; Arrow calls it."""
-        self._hasher.update(stored)
-        self.size_in_bytes += len(stored)
-        return self._file.write(stored)
-
-    def flush(self) -> None:
-        """Leave flushing to the whole write; Arrow calls it."""
 
     def finish(self) -> None:
         """Write the footer."""

@@ -4,37 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any
 
 from mixle_assets import storage
-from mixle_assets.manifest import new_hasher
-
-
-class HashingFile:
-    """A file to write to that hashes and counts what passes."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.hasher = new_hasher()
-        self.size_in_bytes = 0
-
-    def write(self, content: Any) -> int:
-        """Write bytes, or an array's bytes."""
-        view = memoryview(content).cast("B") if memoryview(content).nbytes else memoryview(b"")
-        self.hasher.update(view)
-        self.size_in_bytes += view.nbytes
-        self._file.write(view)
-        return view.nbytes
-
-    def flush(self) -> None:
-        """Hand on to the file."""
-        self._file.flush()
-
-    def tell(self) -> int:
-        """Return how many bytes were written."""
-        return self.size_in_bytes
+from mixle_assets.formats.hashing_file import HashingFile
 
 
 class FileSet:
@@ -55,7 +28,7 @@ class FileSet:
         with storage.write_whole(storage.join(self.folder, name)) as file:
             hashing = HashingFile(file)
             yield hashing
-        self.files[name] = {"hash": hashing.hasher.hexdigest(), "size_in_bytes": hashing.size_in_bytes}
+        self.files[name] = {"hash": hashing.file_hash, "size_in_bytes": hashing.size_in_bytes}
 
     def remove_others(self, names: Iterable[str]) -> None:
         """Remove those of the named files that are not among the finished ones."""

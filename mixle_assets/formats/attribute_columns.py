@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -34,8 +34,8 @@ from mixle_assets.formats.attribute_shapes import (
 )
 from mixle_assets.formats.attributes import MISSING_ID, AttributeRow, read_attribute_rows
 from mixle_assets.formats.columns import list_column, number_column, text_column
+from mixle_assets.formats.hashing_file import HashingFile
 from mixle_assets.formats.rows import encode_row
-from mixle_assets.manifest import new_hasher
 
 CHUNK_ROWS = 1024
 CHUNK_VALUES = 100_000
@@ -99,7 +99,7 @@ def _write(path: str, shape: Shape) -> StoredColumns | None:
     """Write all rows in this shape; None, and no file, if one does not fit."""
     try:
         with storage.write_whole(columns_path_of(path)) as file:
-            sink = _Sink(file)
+            sink = HashingFile(file)
             with pq.ParquetWriter(
                 sink,
                 _schema(shape),
@@ -125,28 +125,9 @@ def _write(path: str, shape: Shape) -> StoredColumns | None:
                         num_rows = num_spans = 0
                 if group:
                     writer.write_table(pa.Table.from_batches(group), row_group_size=num_rows)
-            return StoredColumns(sink.hasher.hexdigest(), sink.size_in_bytes)
+            return StoredColumns(sink.file_hash, sink.size_in_bytes)
     except _RowDoesNotFitError:
         return None
-
-
-class _Sink:
-    """Takes the stored bytes from Arrow, and hashes them."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.closed = False  # Arrow asks its sink
-        self.hasher = new_hasher()
-        self.size_in_bytes = 0
-
-    def write(self, stored: bytes) -> int:
-        """Store bytes; Arrow calls it."""
-        self.hasher.update(stored)
-        self.size_in_bytes += len(stored)
-        return self._file.write(stored)
-
-    def flush(self) -> None:
-        """Leave flushing to the whole write; Arrow calls it."""
 
 
 _ID_TYPES = {ColumnKind.TEXT: pa.string(), ColumnKind.INTEGER: pa.int64(), ColumnKind.JSON: pa.string()}

@@ -15,7 +15,7 @@ import json
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, BinaryIO, TypeAlias, cast, overload
+from typing import Any, TypeAlias, cast, overload
 
 import msgspec
 import numpy as np
@@ -28,6 +28,7 @@ from mixle_assets import manifest, storage
 from mixle_assets.errors import InputError
 from mixle_assets.formats.columns import list_column, number_column, text_column
 from mixle_assets.formats.doc_batches import MAX_BATCH_IN_BYTES, DocBatch, check_batches, rebatch
+from mixle_assets.formats.hashing_file import HashingFile
 from mixle_assets.records import DocumentId
 
 Tokens: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
@@ -101,7 +102,7 @@ def write_doc_arrays(
     lengths = array("q")
 
     with storage.write_whole(path) as file:
-        sink = _HashingSink(file)
+        sink = HashingFile(file)
         with ipc.new_file(sink, schema, options=ipc.IpcWriteOptions(allow_64bit=True)) as writer:
             for batch in rebatch(check_batches(batches, limit, dtype), max_batch_in_bytes):
                 digests.add(batch)
@@ -109,15 +110,15 @@ def write_doc_arrays(
                 writer.write_batch(_record_batch(batch, schema))
         # Inside the block: the Arrow file takes its name last, so that it never stands there alone.
         with storage.write_whole(lengths_path_of(path)) as lengths_file:
-            lengths_sink = _HashingSink(lengths_file)
+            lengths_sink = HashingFile(lengths_file)
             np.lib.format.write_array(
                 cast(Any, lengths_sink), np.frombuffer(lengths, np.int64), version=(1, 0), allow_pickle=False
             )
     return DocArraysFile(
         rows_digest=digests.hexdigest(),
-        file_hash=sink.hasher.hexdigest(),
+        file_hash=sink.file_hash,
         size_in_bytes=sink.size_in_bytes,
-        lengths_hash=lengths_sink.hasher.hexdigest(),
+        lengths_hash=lengths_sink.file_hash,
         num_documents=len(lengths),
         num_tokens=int(np.frombuffer(lengths, np.int64).sum()),
     )
@@ -261,27 +262,6 @@ class DocArrays(Sequence[Tokens]):
         if isinstance(index, slice):
             return [self.tokens(row) for row in range(self.num_documents)[index]]
         return self.tokens(index)
-
-
-class _HashingSink:
-    """A file to write to that hashes what passes."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.hasher = manifest.new_hasher()
-        self.size_in_bytes = 0
-
-    def write(self, content: Any) -> int:
-        view = memoryview(content)
-        self.hasher.update(view)
-        self.size_in_bytes += view.nbytes
-        self._file.write(view)
-        return view.nbytes
-
-    def flush(self) -> None:
-        self._file.flush()
 
 
 class _RowsDigest:
