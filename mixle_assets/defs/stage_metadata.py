@@ -12,6 +12,7 @@ import dagster as dg
 from mixle_assets.defs.plots import bar_chart
 from mixle_assets.defs.tables import table
 from mixle_assets.manifest import Manifest
+from mixle_assets.reporting.sums import TokenSum
 
 Metadata = dict[str, dg.MetadataValue[Any]]
 
@@ -56,21 +57,17 @@ def _show_rules(manifests: Sequence[Manifest]) -> Metadata:
 
 
 def _show_lengths(manifests: Sequence[Manifest]) -> Metadata:
-    """Return a plot of the documents by their length in tokens, a bar for each doubling."""
-    by_bits: Counter[int] = Counter()
+    """Return a plot of the documents by their length in tokens, a bar for each doubling that occurs."""
+    tokens = TokenSum()
     for manifest in manifests:
-        for bits, number in enumerate(manifest.details["documents_by_bits_of_length"]):
-            by_bits[bits] += number
-    used = [bits for bits, number in by_bits.items() if number]
-    if not used:
-        return {}
-    bars = {_lengths_of(bits): by_bits[bits] for bits in range(min(used), max(used) + 1)}
-    return {"plot": bar_chart("Documents by length in tokens", bars)}
+        tokens.add(manifest.counts, manifest.details)
+    bars = {_lengths_of(low, high): number for low, high, number in tokens.buckets}
+    return {"plot": bar_chart("Documents by length in tokens", bars)} if bars else {}
 
 
-def _lengths_of(bits: int) -> str:
-    """Return the lengths that are written with so many bits: 0, 1, 2 to 3, 4 to 7 and so on."""
-    return str(bits) if bits < 2 else f"{2 ** (bits - 1):,} to {2**bits - 1:,}"
+def _lengths_of(low: float, high: float) -> str:
+    """Return the whole numbers of a bucket: 0, 1, 2 to 3, 4 to 7 and so on."""
+    return f"{low:.0f}" if high <= 2 else f"{low:,.0f} to {high - 1:,.0f}"
 
 
 def _show_shares(manifests: Sequence[Manifest]) -> Metadata:
